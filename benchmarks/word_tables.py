@@ -5,7 +5,7 @@ UCI in a folder; the penguins come with ``pip install palmerpenguins``, the peer
 ``pip install lightgbm interpret-core``. Telco and the penguins are cross-validated, of Adult the
 test file is predicted. Everything has its defaults; categories are given as pandas has them.
 
-    python benchmarks/word_tables.py --telco FILE --adult FOLDER [--docs FOLDER] [--folds 3]
+    python benchmarks/word_tables.py --telco FILE --adult FOLDER [--ebm] [--docs FOLDER] [--folds 3]
 
 Every line is printed, and written to word_tables.csv. Seconds are of the CPU, of one fit, on one
 thread.
@@ -83,26 +83,28 @@ def tables(telco: Path, adult: Path, folds: int) -> Iterator[Table]:
     yield Table("penguins", categorical(frame), mass, list(chosen), classes=False)
 
 
-def models(*, classes: bool) -> dict[str, Any]:
-    """The models, by name."""
-    from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
+def models(*, classes: bool, ebm: bool) -> dict[str, Any]:
+    """The models, by name; explainable boosting takes minutes."""
     from lightgbm import LGBMClassifier, LGBMRegressor
 
     if classes:
         ours, curves = LinearTreeBoostingClassifier, TransformClassifier
         histograms, light = HistGradientBoostingClassifier, LGBMClassifier
-        additive = ExplainableBoostingClassifier
     else:
         ours, curves = LinearTreeBoostingRegressor, TransformRegressor
         histograms, light = HistGradientBoostingRegressor, LGBMRegressor
-        additive = ExplainableBoostingRegressor
-    return {
+    found = {
         "boosted linear trees": ours(),
         "transform regression": curves(),
         "scikit-learn's histograms": histograms(random_state=0),
         "LightGBM": light(n_jobs=1, verbose=-1),
-        "EBM": additive(n_jobs=1),
     }
+    if ebm:
+        from interpret import glassbox
+
+        name = f"ExplainableBoosting{'Classifier' if classes else 'Regressor'}"
+        found["EBM"] = getattr(glassbox, name)(n_jobs=1)
+    return found
 
 
 def score(model: Any, table: Table, rows: np.ndarray) -> float:
@@ -115,11 +117,11 @@ def score(model: Any, table: Table, rows: np.ndarray) -> float:
 
 def main() -> None:
     """Every table with every model."""
-    given = options(__doc__, telco=str, adult=str, docs=None, folds=3)
+    given = options(__doc__, telco=str, adult=str, docs=None, folds=3, ebm=False)
     warnings.filterwarnings("ignore")
     records = [("table", "model", "AUC, or R²", "seconds of a fit")]
     for table in tables(Path(given.telco), Path(given.adult), given.folds):
-        for name, model in models(classes=table.classes).items():
+        for name, model in models(classes=table.classes, ebm=given.ebm).items():
             found, seconds = [], []
             for fitted, others in table.splits:
                 X, y = table.X.iloc[fitted], table.y[fitted]

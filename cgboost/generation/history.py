@@ -114,7 +114,7 @@ class Round:
     Attributes
     ----------
     number : int
-        0 is the empty master.
+        0 is the first, mostly of a master without columns.
     columns : int
         Columns in the master.
     active : int
@@ -169,7 +169,7 @@ class Result:
     coef : ndarray of shape (n_columns,)
     intercept : float, or ndarray of shape (n_outputs,) if there are several
     n_rounds : int
-        Number of rounds, including the empty master.
+        Number of rounds, the first one, of number 0, included.
     best_round : int
         The round described by this result.
     stop_reason : StopReason

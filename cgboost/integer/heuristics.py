@@ -20,13 +20,16 @@ from cgboost.integer.branching.decisions import Decision, check_number, check_wh
 from cgboost.integer.branching.rules import INTEGRAL, BranchingRule, declared_parts
 from cgboost.integer.node_problem import NodeProblem
 from cgboost.integer.node_selection import Node
-from cgboost.integer.search_state import Relaxation, Search
+from cgboost.integer.search_state import GAP_FROM_AFAR, Relaxation, Search
 from cgboost.masters.linear.integer import combination
 from cgboost.tolerances import LP_FEASIBILITY
 
 NODES_FOR_ONE = 100
 """Nodes of branch and cut where any solution will do: the same ones whatever else the machine does.
 """
+
+LEAST_SECONDS = 0.25
+"""What a combination of columns may take, however short the search."""
 
 FAILED = (
     StopReason.TIME,
@@ -92,15 +95,17 @@ class RestrictedMaster:
     """The best integer combination of the columns in the pool, by branch and cut.
 
     A search that is at the root, or has no solution yet, calls :meth:`combine` between the rounds
-    of a node, after a second or a quarter of its time limit, and each time that twice as many
-    seconds have gone by; and a last time when its time is up.
+    of a node while its best solution is more than 5 % above the bound, after a second or a quarter
+    of its time limit, and each time that twice as many seconds have gone by; and a last time when
+    its time is up.
 
     Parameters
     ----------
     time_limit : float, default=10.0
         Maximum number of seconds.
-    share : float, default=0.5
-        Also at most this share of the time of the search so far, but at least one second.
+    share : float, default=0.25
+        Also at most this share of the time of the search so far, but at least a quarter of a
+        second, unless ``until_found``.
     every : int, default=0
         Interval between calls after the root, in nodes; 0: only at the root.
     until_found : bool, default=False
@@ -111,7 +116,7 @@ class RestrictedMaster:
         self,
         *,
         time_limit: float = 10.0,
-        share: float = 0.5,
+        share: float = 0.25,
         every: int = 0,
         until_found: bool = False,
     ) -> None:
@@ -125,9 +130,11 @@ class RestrictedMaster:
         """See :class:`Heuristic`."""
         if not _is_due(node, self.every) or (self.until_found and search.incumbent):
             return
-        limit = min(self.time_limit, max(1.0, self.share * search.seconds))
-        left = search.seconds_left
-        self.combine(search, limit if left is None else min(limit, left), relaxation)
+        limit = self.share * search.seconds
+        if not self.until_found:
+            limit = max(LEAST_SECONDS, limit)
+        left = math.inf if search.seconds_left is None else search.seconds_left
+        self.combine(search, min(self.time_limit, limit, left), relaxation)
 
     def combine(self, search: Search, seconds: float, relaxation: Relaxation | None = None) -> None:
         """Offer the best combination that is found in so many seconds.
@@ -164,6 +171,8 @@ class RestrictedMaster:
             return
         except SolverError:
             return
+        finally:
+            search.combined_at = search.seconds
         counts = dict(zip(numbers.tolist(), found.x.tolist(), strict=False))
         search.offer({j: x for j, x in counts.items() if x > LP_FEASIBILITY}, "restricted master")
 
@@ -227,8 +236,9 @@ class Diving(_Dives):
         Interval between calls after the root, in nodes, doubled after each call without a better
         solution; 0: only at the root.
     tol : float, default=1e-4
-        Relative gap of the relaxations on the way. While the best solution is more than 5 % above
-        the bound, they end at 2 % of the whole objective.
+        Relative gap of the relaxations on the way. Those of dives between rounds, or after more
+        than a second, end at 2 % of the whole objective while the best solution is more than 5 %
+        above the bound.
     max_rounds : int or None, default=30
         Maximum number of rounds of column generation for each relaxation.
     until_found : bool, default=False
@@ -315,8 +325,9 @@ class BranchDiving(_Dives):
     every : int, default=20
         As in :class:`Diving`.
     tol : float, default=1e-4
-        Relative gap of the relaxations on the way. While the best solution is more than 5 % above
-        the bound, they end at 2 % of the whole objective.
+        Relative gap of the relaxations on the way. Those of dives between rounds, or after more
+        than a second, end at 2 % of the whole objective while the best solution is more than 5 %
+        above the bound.
     max_rounds : int or None, default=30
         Maximum number of rounds of column generation for each relaxation.
     time_share : float, default=0.25
@@ -381,10 +392,6 @@ MOST_BRANCHES = 10_000
 """Branches that a rule is asked for, to choose the surest: all, in effect."""
 
 
-GAP_FROM_AFAR = 0.02
-"""Gap of a dive's relaxations, relative to the whole objective, while solutions are far away."""
-
-
 class _Schedule:
     """At which nodes a heuristic is called: twice as rarely after each call that finds nothing."""
 
@@ -409,7 +416,8 @@ class _Schedule:
 
 def _coarse(search: Search, relaxation: Relaxation) -> float:
     """The gap that will do on the way from a relaxation; 0 where ``tol`` alone decides."""
-    return GAP_FROM_AFAR if search.is_far_from(relaxation.bound) else 0.0
+    far = search.dives_coarsely and search.is_far_from(relaxation.bound)
+    return GAP_FROM_AFAR if far else 0.0
 
 
 def _is_due(node: Node, every: int) -> bool:

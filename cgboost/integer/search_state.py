@@ -51,6 +51,10 @@ FAR_FROM_BOUND = 0.05
 """Relative distance above which any better solution is worth more than a good one: the root is left
 for dives, and these do not look closely."""
 
+GAP_FROM_AFAR, LONG_SEARCH = 0.02, 1.0
+"""Gap of a dive's relaxations, relative to the whole objective, while solutions are far away; and
+the seconds of a search up to which dives from relaxations at their end keep to their own gap."""
+
 MOST_SOLUTIONS = 10
 """Solutions that a search keeps."""
 
@@ -140,8 +144,12 @@ class Search:
         Of the rows of the root, cuts included; see :mod:`cgboost.integer.root_prices`.
     n_combined : int
         So many columns of the pool, the first ones, give no better solution together.
+    combined_at : float
+        When such a combination ended, in seconds.
     dive_seconds : float
         Time that dives have taken.
+    dives_coarsely : bool
+        Whether the relaxations of the last dive may end at a larger gap.
     """
 
     def __init__(
@@ -179,8 +187,8 @@ class Search:
         self.objective, self.root_bound = math.inf, -math.inf
         self.root_duals: Near | None = None
         self.found_by = ""
-        self.n_combined, self.dive_seconds = 0, 0.0
-        self._until, self.is_diving = math.inf, False
+        self.n_combined, self.combined_at, self.dive_seconds = 0, 0.0, 0.0
+        self._until, self.is_diving, self.dives_coarsely = math.inf, False, False
         self.n_relaxations = self.n_pricings = self.n_probes = 0
         self.between_rounds: Callable[[], None] = lambda: None
 
@@ -206,6 +214,7 @@ class Search:
     def diving(self, share: float, most: float = math.inf) -> Iterator[None]:
         """A dive that ends with the time that is left for dives, or after ``most`` seconds."""
         started, self.is_diving = self.seconds, True
+        self.dives_coarsely = math.isfinite(most) or started > LONG_SEARCH
         self._until = started + min(most, self.dive_time_left(share))
         try:
             yield

@@ -55,7 +55,13 @@ from cgboost.integer.result import (
 )
 from cgboost.integer.resuming import SearchRecord
 from cgboost.integer.root_prices import root_prices
-from cgboost.integer.search_state import ObjectiveStepError, Relaxation, Search, columns_of
+from cgboost.integer.search_state import (
+    GAP_FROM_AFAR,
+    ObjectiveStepError,
+    Relaxation,
+    Search,
+    columns_of,
+)
 from cgboost.masters.linear.linear_master import LinearMaster
 from cgboost.masters.linear.subgradient import Subgradient
 from cgboost.parallel.executors import Executor
@@ -70,8 +76,8 @@ PROVEN_GAP = 1e-9
 
 FIRST_COMBINATION, FIRST_SHARE = 1.0, 0.25
 """Seconds, or the share of the time limit, after which a search that is at the root, or has no
-solution yet, combines its columns between rounds; after that, whenever it has taken twice as long.
-"""
+solution yet, combines its columns between rounds if solutions are far away; after that, whenever it
+has taken twice as long. It dives after half of it, or all of it if the relaxation ends soon."""
 
 FIRST_SECONDS = 2.0
 """What a combination of columns may take before a list of all useful ones is made at the root."""
@@ -678,6 +684,10 @@ class TreeSearch:
         if node is None or search.seconds <= self._next_dive or not self._is_early:
             return
         relaxation = so_far()
+        gap = relaxation.objective - relaxation.bound
+        ends_soon = gap <= GAP_FROM_AFAR * search.scale(relaxation.objective)
+        if ends_soon and search.seconds <= 2.0 * self._next_dive:  # and then dives begin
+            return
         if relaxation.feasible and search.is_far_from(relaxation.bound):
             after = self._next_combination
             self._next_dive = self._next_combination = math.inf  # nothing within the dive
@@ -697,7 +707,8 @@ class TreeSearch:
         self._save()
         search = self.search
         is_wanted = not search.incumbent if search.is_diving else self._is_early
-        if is_wanted and search.seconds > self._next_combination:
+        due = max(self._next_combination, 2.0 * search.combined_at)
+        if is_wanted and search.seconds > due and search.is_far_from(search.root_bound):
             for own in self.combining:
                 left = math.inf if search.seconds_left is None else search.seconds_left
                 own.combine(search, min(own.time_limit, own.share * search.seconds, left))

@@ -362,7 +362,8 @@ class WeightedLoss(DifferentiableLoss):
     loss : Loss
     target : ndarray of shape (n_rows,)
     weights : ndarray of shape (n_rows,)
-        Not negative. A row of weight 0 has r = 0.
+        The costs of the rows, C·w of certified estimators; not negative. A row of weight 0 has
+        r = 0.
     """
 
     def __init__(self, loss: Loss, target: Vector, weights: Vector) -> None:

@@ -6,7 +6,7 @@ The data of a restricted dual over some variables of a loss and some columns, as
 
 with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0; a column of limit 0, as the free offset, has
 s_j = 0. With softness, scores may exceed limits at a cost of ½(|s_j| − limit_j)₊²/softness_j. What
-variables outside the session add to the scores is the constant.
+variables outside the session, and bases that are not 0, add to the scores is the constant.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class DualForm:
     def gap_scale(self, loss: EmptyLoss, objective: float) -> float:
         """What gaps are relative to: :func:`~cgboost.generation.protocols.gap_scale`.
 
-        A free offset may leave nothing of the loss but rounding, as with a constant response. Where
+        A free offset may leave nothing of the loss but rounding, as with a constant y. Where
         nothing is lost at 0, an objective is a solver's error, which is relative to 1.
         """
         if abs(objective) >= 1.0:

@@ -263,6 +263,7 @@ def test_a_long_root_has_a_solution_between_its_rounds(
 def test_dives_from_afar_take_fewer_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """As long as no solution is near, relaxations on the way need no small gap."""
     n_pricings = []
+    monkeypatch.setattr("cgboost.integer.search_state.LONG_SEARCH", -1.0)
     for coarse in (0.0, 0.5):
         monkeypatch.setattr("cgboost.integer.heuristics.GAP_FROM_AFAR", coarse)
         problem = packing(5)

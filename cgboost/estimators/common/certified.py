@@ -524,7 +524,8 @@ class Certified(Proven):
             master = make()
             start = (self.carried or {}).get(number)
             if start is None and self.stop.max_columns is None:
-                # of smooth linear models of many features: whole loops at smaller prices
+                # of many kernel rows: a loop over a part of them; of linear models: all of few
+                # features, or, where these are many and the loss is smooth, loops at smaller prices
                 start = last or family.warm_start(pool, master.loss, make_master)
             # of kernels: how many columns to expect, free centres, machines solved to the end
             master, pricer = family.prepared(pool, master, pricer, make)

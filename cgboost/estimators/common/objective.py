@@ -12,6 +12,7 @@ The formulations of boosting (Akkerman, Ferry, Artigues, Hebrard, Vidal, *Boosti
 
 "lp" and "qp" take any other loss that has a dual box or a conjugate. C and the sample weights w are
 the cost C·w of a row (:func:`row_costs`), with which a loss is on its rows: the ends of its box.
+Linear models have theirs in other units, α among them (``_objective_in_units``).
 """
 
 from __future__ import annotations

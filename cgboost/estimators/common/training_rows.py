@@ -73,7 +73,7 @@ class TrainingRows:
     ----------
     X : ndarray of shape (n_rows, n_features)
     y : ndarray of shape (n_rows,)
-        Responses, or numbers of the classes.
+        Numbers to predict, or numbers of the classes.
     weights : ndarray of shape (n_rows,)
     numbers : ndarray of shape (n_rows,) or None
         Row numbers in the user's X; None for a source of blocks, whose rows all count.
@@ -206,7 +206,7 @@ def is_source(X: Any) -> bool:
 
 
 def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
-    """A checked array, float32 or float64, or the data frame as it is, and the response.
+    """A checked array, float32 or float64, or the data frame as it is, and y.
 
     Raises
     ------

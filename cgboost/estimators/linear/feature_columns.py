@@ -1,6 +1,7 @@
 """The family of columns of sparse linear models: the features themselves.
 
-A fit of many of them starts from the solutions of smaller prices of the loss (continuation):
+A fit of many of them, with a smooth loss, starts from the solutions of smaller prices of the loss
+(continuation):
 
     min t·F(Xβ + b) + Ω(β)       t = t₀, t₀·STEP, …, 1
 

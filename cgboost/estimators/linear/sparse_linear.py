@@ -94,7 +94,7 @@ class SparseLinearRegressor(BaseMeanLoss):
     columns_per_round : int or None
         Features that enter per round. None means 2 % of the rows, between 120 and 150; with more
         than 48000 features, 1/400 of them, at most 300. Up to 120 features are all there from the
-        first round on, where rows times features are at most 20000, and nobody asks for
+        first round on, where rows times features are at most 22500, and nobody asks for
         ``max_columns`` or early stopping.
     max_columns : int or None
         Maximum number of generated features.

@@ -27,7 +27,7 @@ from cgboost.integer.decomposition.reformulation import Reformulation
 from cgboost.integer.node_selection import Node
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.result import BranchAndPriceResult
-from cgboost.integer.search_state import Relaxation, Search
+from cgboost.integer.search_state import FAR_FROM_BOUND, Relaxation, Search
 
 if TYPE_CHECKING:
     import highspy
@@ -41,7 +41,10 @@ solved by one of the two in less."""
 
 SHARE_OF_FOUND, SHARE_OF_GIVEN = 0.5, 0.1
 """Of the time, that of branch and cut where blocks were found, and where they are given: then they
-are mostly good ones."""
+are mostly good ones. Given blocks have the share of found ones while their bound is far away."""
+
+EARLY = 1.0
+"""Seconds in which a tree search shows what given blocks are worth."""
 
 
 SMALL_COST, LARGE_COST = 1e-2, 1e3
@@ -367,9 +370,9 @@ class InTurns(Callback):
         self.paused = PausedCut(cut, gap)
         self._time_limit = math.inf if time_limit is None else time_limit
         self.made: Reformulation | None = None
-        self._spent, self._offered = 0.0, math.inf
-        self._started = time.perf_counter()
-        self._objective, self._best_bound = math.inf, -math.inf
+        self._owed, self._offered = 0.0, math.inf
+        self._started = self._seen = time.perf_counter()
+        self._objective, self._best_bound, self._is_relaxed = math.inf, -math.inf, False
         self.outcome: CutOutcome | None = None
 
     @property
@@ -406,19 +409,34 @@ class InTurns(Callback):
         Also while the blocks are made, and within a pricing problem: both may take longer than the
         whole model.
         """
-        now = time.perf_counter()
-        passed = now - self._started
-        behind = (self._share * passed - self._spent) / (1.0 - self._share)
         if self.paused.has_ended:
             return True
-        if behind < TURN:
+        now = time.perf_counter()
+        passed, since = now - self._started, now - self._seen
+        share = self._share_after(passed)
+        owed = self._owed + since * share / (1.0 - share)
+        if owed < TURN:
+            self._owed, self._seen = owed, now
             return False
-        has_ended = self.paused.go_on(min(behind, max(TURN, self._time_limit - passed)))
-        self._spent += time.perf_counter() - now
+        has_ended = self.paused.go_on(min(owed, max(TURN, self._time_limit - passed)))
+        self._seen = time.perf_counter()
+        self._owed = owed - (self._seen - now)
         return has_ended
+
+    def _share_after(self, seconds: float) -> float:
+        """Of the time, that of branch and cut, after so many seconds."""
+        objective = min(self.paused.objective, self._objective)
+        if seconds < EARLY or not self._share:
+            is_far = False
+        elif math.isfinite(objective):
+            is_far = relative(objective, self._best_bound) > FAR_FROM_BOUND
+        else:
+            is_far = not self._is_relaxed
+        return max(self._share, SHARE_OF_FOUND) if is_far else self._share
 
     def heuristic(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """Offer the last solution to the search; see :class:`~cgboost.integer.heuristics`."""
+        self._is_relaxed = True
         x, made, objective = self.paused.x, self.made, self.paused.objective
         if x is None or made is None or objective >= self._offered:
             return

@@ -266,7 +266,7 @@ class SupportVectorLoss:
     Attributes
     ----------
     target : ndarray of shape (n_rows,)
-        ±1 for the hinge, the response for regression, 0 where the margin is a level.
+        ±1 for the hinge, y for regression, 0 where the margin is a level.
     lower, upper : ndarray of shape (n_rows,)
         The box of the pseudo-response; its ends are the costs of one unit of error, C·w. Where it
         does not contain 0 there may be no ε, curvature or mass.
@@ -382,7 +382,7 @@ class SupportVectorLoss:
         """Σ of the sizes of the numbers that the loss is a difference of, at their costs.
 
         A row costs what it may pull by where f is off by rounding: at a kink all of its cost,
-        whatever share of it the response has.
+        whatever share of it |r| is.
         """
         size = np.abs(self.target) + np.abs(output) + self.epsilon
         costs = np.abs(response)

@@ -204,7 +204,7 @@ class SupportVectorMaster:
         self._can_reprice = solver == "auto" and able
 
     def _as_master_loss(self, loss: Any, *, sparse: bool) -> Any:
-        """A loss by its dual box, or as a smooth one."""
+        """A loss by its dual box, or as a smooth one; ``sparse``: whether few α are not 0."""
         return as_master_loss(loss, sparse=sparse)
 
     def _total(self, response: Vector) -> float:

@@ -319,7 +319,7 @@ class ActiveSetSession(LiveDual):
     Parameters
     ----------
     loss : SupportVectorLoss
-        With finite prices and no mass.
+        With finite costs and no mass.
     columns : ColumnStore
     form : DualForm
         With a quadratic term alone, neither a threshold nor a radius.

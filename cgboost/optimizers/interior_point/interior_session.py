@@ -143,7 +143,7 @@ class InteriorSession(LiveDual):
     Parameters
     ----------
     loss : SupportVectorLoss
-        With finite prices and no mass.
+        With finite costs and no mass.
     columns : ColumnStore
     form : DualForm
         Of the 1-norm or the elastic net; or of the 2-norm of coefficients that are free in sign.

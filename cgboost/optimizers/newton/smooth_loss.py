@@ -101,7 +101,7 @@ class SmoothLoss(Protocol):
         ...
 
     def magnitude(self, output: Vector, response: Vector) -> float:
-        """Σ of the sizes of the numbers that the loss is a difference of, at their prices."""
+        """Σ of the sizes of the numbers that the loss is a difference of, at the rows' costs."""
         ...
 
     def hessian(self, output: Vector, factors: Factors, *, softened: bool = False) -> Vector:

@@ -232,8 +232,11 @@ def test_given_blocks_that_are_slow_lose_to_branch_and_cut(
     assert f"objective {result.objective:.8g}, bound {result.bound:.8g}" in last
 
 
-def test_branch_and_cut_has_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A third of the time where that is its share, and no turn goes far beyond the limit."""
+@pytest.mark.parametrize(("bound", "share"), [(-INF, 1 / 2), (90.0, 1 / 2), (99.0, 1 / 3)])
+def test_branch_and_cut_has_its_share(
+    monkeypatch: pytest.MonkeyPatch, bound: float, share: float
+) -> None:
+    """Its share of the time, half of it if the bound is far away, and no turn beyond the limit."""
     model, blocks = assignment(0)
     asked: list[float] = []
     clock = [0.0]
@@ -248,10 +251,11 @@ def test_branch_and_cut_has_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
     made = reformulated(structure_of(model, blocks))
     turns = InTurns(BranchAndCut(model), 0.0, 1 / 3, time_limit=100.0)
     turns.made = made
+    turns.waiting(TreeState(1, 1, bound, 100.0, INF, 0, 0.0))
     for passed in (1.0, 2.0, 0.01, 30.0):
         clock[0] += passed
         turns.take_turn()
-        assert sum(asked) == pytest.approx(clock[0] / 3, abs=branch_and_cut.TURN)
+        assert sum(asked) == pytest.approx(share * clock[0], abs=branch_and_cut.TURN)
     clock[0] = 99.0
     turns.take_turn()
     assert asked[-1] == pytest.approx(1.0)
@@ -326,7 +330,7 @@ def test_a_bound_above_a_solution_is_no_bound(monkeypatch: pytest.MonkeyPatch) -
     structure = structure_of(model, blocks)
     turns = InTurns(BranchAndCut(model), 0.0)
     turns.made = reformulated(structure)
-    turns._started = -1e9
+    turns._started = turns._seen = -1e9
     turns.waiting(TreeState(1, 1, -INF, INF, INF, 0, 0.0))
     assert turns.outcome is not None
     turns.paused.close()
