@@ -43,6 +43,9 @@ GIVEN = "given"
 LEAST_PROBABILITY = 1e-9
 """Probabilities nearer to 0 or 1 are all alike: their log-odds would be infinite."""
 
+LEAST_SCORE = float(np.finfo(np.float64).tiny)
+"""Scores up to this stay as they are: the inverse of a denormal number is infinite."""
+
 
 @dataclass(frozen=True, eq=False)
 class Score:
@@ -96,7 +99,7 @@ class GivenPool(FeaturePool):
         self.X = X
         scores = np.column_stack([self._score(one, X) for one in self.learners])
         largest = np.abs(scores).max(axis=0, initial=0.0)
-        super().__init__(scores, scales=np.where(largest > 0, largest, 1.0))
+        super().__init__(scores, scales=np.where(largest > LEAST_SCORE, largest, 1.0))
         self.strata = (GIVEN,)
 
     @staticmethod
@@ -211,6 +214,11 @@ class GivenColumns(ConstrainedColumns):
         """Scores on the training rows, and stumps."""
         given = GivenPool(self.models, rows.X)
         return JoinedPool(given, ObeyingStumps().pool(rows)) if self.has_steps else given
+
+    def score(self, pool: Any) -> Column | None:
+        """That of the only model, without stumps."""
+        alone = len(self.models) == 1 and not self.has_steps
+        return pool.columns([0], [0])[0] if alone else None
 
     def pricer(self, pool: Any, tol: float) -> Pricer:
         """A scan of all columns."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from cgboost.estimators.constrained.constraints.constraint import Constraint, Own
 from cgboost.estimators.constrained.data import Features, Grouping
@@ -69,7 +71,7 @@ def without(X: Any, places: Sequence[int]) -> Any:
     """X without some columns."""
     if not places:
         return X
-    X = X if is_frame(X) else np.asarray(X)
+    X = X if is_frame(X) or issparse(X) else np.asarray(X)
     return some_columns(X, [place for place in range(X.shape[1]) if place not in places])
 
 
@@ -84,6 +86,8 @@ def _one_a_row(X: Any, name: Any, given: Any) -> NDArray[Any]:
 
 
 def _column(X: Any, place: int) -> NDArray[Any]:
+    if issparse(X):  # which is refused later, with a reason
+        return np.asarray(X.tocsc()[:, [place]].toarray()).ravel()
     return frame_of(X)[:, place].to_numpy() if is_frame(X) else np.asarray(X)[:, place]
 
 
@@ -163,9 +167,12 @@ def group_values(
             ) from error
         values = _column(X, place)
         if values.dtype.kind in "OUS" and place not in dropped:
-            raise ValueError(
-                f"the groups of {constraint!r} are words, which cannot be a feature: give "
-                f"drop=[{name!r}], or numbers{see('constraints')}"
-            )
+            words = [value for value in values.tolist() if not isinstance(value, Real)]
+            if words:
+                raise ValueError(
+                    f"the groups of {constraint!r} are words ({words[0]!r}), which cannot be a "
+                    f"feature: give drop=[{name!r}], or numbers{see('constraints')}"
+                )
+            values = values.astype(np.float64)  # numbers among columns of other types
         found[name] = values
     return found

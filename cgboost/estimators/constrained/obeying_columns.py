@@ -18,6 +18,7 @@ from cgboost.estimators.constrained.data import Declarations
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.estimators.lpboost.lp_boost import FEWEST_STUMPS, LearnerColumns, StumpColumns
 from cgboost.exceptions import see
+from cgboost.generation.columns import Column
 from cgboost.generation.protocols import Pricer
 from cgboost.kernels import as_library
 from cgboost.kernels.library import KernelLibrary
@@ -64,6 +65,10 @@ class ConstrainedColumns(ColumnFamily):
     def repeats(self) -> bool:
         """Whether columns are nearly alike: of many optima a simplex finds a sparse one."""
         return True
+
+    def score(self, pool: Any) -> Column | None:
+        """The one column there is, if it is the score of a model; else None."""
+        return None
 
     @abstractmethod
     def obeying(self, pool: Any, problem: Declarations, tol: float) -> tuple[Pricer, SignRule]:

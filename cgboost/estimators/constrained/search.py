@@ -27,7 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun
-from cgboost.estimators.constrained.data import MeasuredModel
+from cgboost.estimators.constrained.data import Grouping, MeasuredModel
 from cgboost.estimators.constrained.infeasible import raise_infeasible
 from cgboost.estimators.constrained.obeying_columns import ObeyingStumps
 from cgboost.estimators.constrained.problem import ConstrainedProblem
@@ -75,6 +75,10 @@ SIZES = (1.0, 2.0, 0.5, 0.25, 0.1)
 NEARLY_CONSTANT = 0.1
 """A model that predicts the rarer class for less than this share of what it did without limits on
 rates is hardly more than a constant."""
+
+FLAT = 1e-6
+"""Outputs of a model that differ by less than this, relative to the largest, are a constant: its
+columns were not worth their price, but for rounding."""
 
 OUT_OF_TIME = (StopReason.TIME, StopReason.INTERRUPTED)
 """Fits that ended with these are not tried again at a higher price."""
@@ -301,6 +305,9 @@ def _with_rates(
     rows, decisions = problem.rows.X, _Decisions.of(problem)
     free = runs[0].outputs[0].values(rows)
     if problem.step_feature is not None:
+        if np.ptp(free) <= FLAT * np.abs(free).max(initial=0.0):
+            runs = _of_the_score(problem, runs, decisions, called)
+            free = runs[0].outputs[0].values(rows)
         own = _by_group(problem, runs, decisions, free)
         _warn_of_a_constant(problem, free, own, called)
         return own
@@ -334,6 +341,31 @@ def _warn_of_a_constant(
     )
 
 
+def _of_the_score(
+    problem: ConstrainedProblem, runs: list[FittedRun], decisions: _Decisions, called: str
+) -> list[FittedRun]:
+    """The score of the one model that is given, for thresholds, which have no use for a size.
+
+    The model without limits is a constant here: C is so small, or one class so heavy, that the
+    score is not worth its price. If it is not the only column, a warning says so.
+    """
+    output, score = runs[0].outputs[0], problem.family.score(problem.pool)
+    if score is None or np.ptp(score.values) == 0.0:
+        warn_caller(
+            f"{called}: without limits on rates the best model for C={problem.C:g} is a constant, "
+            "so that no threshold tells rows of a group apart; a larger value may change that"
+            f"{see('trivial-models')}",
+            TrivialModelWarning,
+        )
+        return runs
+    middle = np.average(score.values, weights=np.abs(decisions.gains))
+    rises = float(decisions.gains @ (score.values - middle)) >= 0.0
+    path = [*output.path[:-1], (np.array([1.0 if rises else -1.0]), 0.0)]
+    strata = np.array([score.stratum])
+    own = replace(output, hypotheses=[score.hypothesis], strata=strata, path=path)
+    return [replace(runs[0], outputs=[own])]
+
+
 def _by_group(
     problem: ConstrainedProblem, runs: list[FittedRun], decisions: _Decisions, free: Vector
 ) -> list[FittedRun]:
@@ -349,9 +381,7 @@ def _by_group(
     problem.errors = (worst - chosen.gain) / total, (worst - chosen.bound) / total
     relative = (chosen.prices / total).tolist()
     problem.rate_prices = dict(zip(decisions.places, relative, strict=True))
-    labels = np.asarray(grouping.labels, dtype=np.float64)
-    steps = np.diff(-chosen.thresholds)
-    edges = 0.5 * (labels[1:] + labels[:-1])
+    steps, edges = np.diff(-chosen.thresholds), _edges(grouping)
     stumps = [Stump(problem.step_feature, float(edge)) for edge in edges]
     offset = -float(chosen.thresholds[0]) + 0.5 * float(steps.sum())
     output = runs[0].outputs[0]
@@ -360,6 +390,26 @@ def _by_group(
     added = FittedOutput(stumps, np.array(["stump"] * len(steps)), [(steps, 0.0)], output.sizes)
     whole = blend(added, replace(output, path=[*output.path[:-1], *twice]), 0.5)
     return [replace(runs[0], outputs=[_of_size(problem, whole, 1.0, offset)])]
+
+
+def _edges(grouping: Grouping) -> Vector:
+    """Numbers between those of neighbouring groups: x > edge in the upper one alone.
+
+    Raises
+    ------
+    ValueError
+        If two groups are the same number.
+    """
+    labels = np.asarray(grouping.labels, dtype=np.float64)
+    lower, upper = labels[:-1], labels[1:]
+    if not (lower < upper).all():
+        same = grouping.labels[:-1][~(lower < upper)][0]
+        raise ValueError(
+            f"groups {grouping.name!r}: {same} and the next group are the same number of 53 bits, "
+            f"so that no step tells them apart: number the groups from 0{see('constraints')}"
+        )
+    middle = 0.5 * lower + 0.5 * upper
+    return np.asarray(np.where((lower <= middle) & (middle < upper), middle, lower))
 
 
 def _search(

@@ -44,7 +44,8 @@ TIED = 1e-9
 rounding."""
 
 ROUNDING = 1e-12
-"""Of a sum of weights that add up to 1."""
+"""Of a sum of weights that add up to 1. Of 20 rows in each of two groups, rates differ by 0.1 or
+0.15, so that a limit is often met exactly, but for rounding."""
 
 FIRST_WIDTH = 4.0
 """Cuts this near to the best of their group are looked at first, in mean weights of a row. With
@@ -120,7 +121,7 @@ class Choice:
 
 def widened(limits: Vector) -> Vector:
     """Limits, with room for the rounding of a sum of weights."""
-    return np.asarray(np.maximum(limits * (1.0 - ROUNDING), ROUNDING))
+    return np.asarray(limits + ROUNDING)
 
 
 def best_thresholds(
@@ -243,5 +244,6 @@ def _choice(
         for places, start, end in zip(near, ends[:-1], ends[1:], strict=True)
     ]
     total = sum(own.rates[:, k] for own, k in zip(cuts, found, strict=True))
-    within = bool((np.abs(total) <= widened(limits) * (1.0 + ROUNDING)).all())
+    # HiGHS keeps to a row up to 1e-9, which is ROUNDING in units of rates
+    within = bool((np.abs(total) <= widened(limits) + 2.0 * ROUNDING).all())
     return (found, complete) if within else (None, False)

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from cgboost import ConstrainedBoostClassifier, ConstrainedBoostRegressor, load
 from cgboost.constraints import EqualOpportunity, Monotone, ParityGap
 from cgboost.estimators.constrained.thresholds import best_thresholds
+from cgboost.exceptions import TrivialModelWarning
 
 
 def scored(seed, n_rows, n_groups):
@@ -53,6 +54,20 @@ def test_no_thresholds_have_a_larger_gain_within_the_limits(seed, limit, n_group
     assert found.gain == pytest.approx(w * y @ positive)
     assert found.gain == pytest.approx(best)
     assert found.gain - 1e-9 <= found.bound
+
+
+def test_a_limit_may_be_met_exactly():
+    """Rates of small groups are often the limit itself, as rounded sums: 0.6 − 0.5 for 0.1."""
+    groups = np.arange(20) % 2
+    vectors = rate_vectors(groups, np.ones(20, bool), np.ones(20))
+    for seed in (7, 12):
+        rng = np.random.default_rng(seed)
+        f, y = rng.normal(size=20), rng.choice([-1.0, 1.0], 20)
+        found = best_thresholds(f, groups, y, vectors, np.full(2, 0.1))
+        cuts = [np.append(np.unique(f[groups == k]), -9) for k in (0, 1)]
+        positive = np.array([f > np.array(pair)[groups] for pair in product(*cuts)])
+        within = (np.abs(positive @ vectors.T) <= 0.1 + 1e-9).all(axis=1)
+        assert found.gain == pytest.approx(max(positive[within] @ y), abs=1e-9)
 
 
 @pytest.mark.parametrize("limit", [0.02, 0.1])
@@ -181,6 +196,46 @@ def test_what_cannot_be_had_says_why(name):
     model = ConstrainedBoostClassifier(constraints, **{"offset": "group", **parameters})
     with pytest.raises(ValueError, match=words):
         model.fit(*rows())
+
+
+@pytest.mark.parametrize("weights", [None, {"yes": 10.0}])
+def test_thresholds_of_one_model_have_no_use_for_its_size(weights):
+    """C decides how large the score is, down to 0; its best thresholds are the same."""
+    X, y = rows(n_groups=3)
+    given = FrozenEstimator(LogisticRegression().fit(X, y))
+    errors = []
+    for C in (1e-3, 10.0):
+        model = ConstrainedBoostClassifier(
+            ParityGap(3, 0.05, of="rate"),
+            columns=given,
+            offset="group",
+            C=C,
+            class_weight=weights,
+        ).fit(X, y)
+        errors.append(model.errors_)
+        costs = np.where(y == "yes", 10.0, 1.0) if weights else None
+        assert model.errors_ == pytest.approx(1.0 - model.score(X, y, costs))
+    assert errors == pytest.approx([errors[-1]] * 2)
+    with pytest.warns(TrivialModelWarning, match=r"for C=0\.001 is a constant"):
+        ConstrainedBoostClassifier(
+            ParityGap(3, 0.05, of="rate"), columns=[given, "stumps"], offset="group", C=1e-3
+        ).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "numbers", [[0.0, 5e-324, 1e-323], [-2.0, 1.0, np.nextafter(1.0, 2.0)], [1.0, 1e308, 1.7e308]]
+)
+def test_thresholds_do_not_depend_on_how_groups_are_numbered(numbers):
+    """Steps are between groups, however near or large their numbers are."""
+    X, y = rows(n_groups=3)
+    X[:, 3] /= 2.0
+    given = FrozenEstimator(LogisticRegression().fit(X * [1.0, 1.0, 1.0, 0.0], y))
+    model = ConstrainedBoostClassifier(ParityGap(3, 0.05, of="rate"), columns=given, offset="group")
+    positive = model.fit(X, y).predict(X)
+    other = np.column_stack([X[:, :3], np.array(numbers)[X[:, 3].astype(int)]])
+    np.testing.assert_array_equal(model.fit(other, y).predict(other), positive)
+    same = other.astype(object)  # numbers, as a table with other columns has them
+    np.testing.assert_array_equal(model.fit(same, y).predict(same), positive)
 
 
 def test_groups_that_are_not_in_x_have_no_thresholds():

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.tree import DecisionTreeClassifier
 
 from cgboost import RBF, ConstrainedBoostClassifier, ConstrainedBoostRegressor
@@ -145,6 +146,18 @@ def test_held_out_rows_of_an_unknown_group_have_no_value():
         model.fit(X, y, eval_set=(held, y))
     assert np.isnan(model.constraints_report_["held_out"]).all()
     assert np.isfinite(model.constraints_report_["value"]).all()
+
+
+def test_sparse_rows_are_refused_with_groups_in_them():
+    """As by a model without groups, in each method: TypeError, not an error of NumPy."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(40, 2)), np.arange(40) % 2])
+    model = ConstrainedBoostClassifier(ParityGap(2, 0.1), C=0.1, drop=[2])
+    y, few = X[:, 0] > 0, csr_array(X)
+    model.fit(X, y)
+    for method, given in ((model.fit, y), (model.constraint_values, y), (model.score, y)):
+        with pytest.raises(TypeError, match="Sparse data was passed"):
+            method(few, given)
 
 
 def test_groups_of_several_types_are_known_again():
