@@ -28,7 +28,7 @@ NODES_FOR_ONE = 100
 """Nodes of branch and cut where any solution will do: the same ones whatever else the machine does.
 """
 
-LEAST_SECONDS = 0.25
+LEAST_COMBINATION = 0.25
 """What a combination of columns may take, however short the search."""
 
 FAILED = (
@@ -132,7 +132,7 @@ class RestrictedMaster:
             return
         limit = self.share * search.seconds
         if not self.until_found:
-            limit = max(LEAST_SECONDS, limit)
+            limit = max(LEAST_COMBINATION, limit)
         left = math.inf if search.seconds_left is None else search.seconds_left
         self.combine(search, min(self.time_limit, limit, left), relaxation)
 
