@@ -76,7 +76,7 @@ NEARLY_CONSTANT = 0.1
 """A model that predicts the rarer class for less than this share of what it did without limits on
 rates is hardly more than a constant."""
 
-FLAT = 1e-6
+CONSTANT_OUTPUT = 1e-6
 """Outputs of a model that differ by less than this, relative to the largest, are a constant: its
 columns were not worth their price, but for rounding."""
 
@@ -305,7 +305,7 @@ def _with_rates(
     rows, decisions = problem.rows.X, _Decisions.of(problem)
     free = runs[0].outputs[0].values(rows)
     if problem.step_feature is not None:
-        if np.ptp(free) <= FLAT * np.abs(free).max(initial=0.0):
+        if np.ptp(free) <= CONSTANT_OUTPUT * np.abs(free).max(initial=0.0):
             runs = _of_the_score(problem, runs, decisions, called)
             free = runs[0].outputs[0].values(rows)
         own = _by_group(problem, runs, decisions, free)
