@@ -93,9 +93,8 @@ def test_the_sentences_of_the_page_are_those_of_its_tables(outcomes: Any) -> Non
 
     lasso = {name: own for (task, name), own in outcomes.items() if task == "lasso"}
     ours = lasso.pop("cgboost").again
-    assert {name for name, own in lasso.items() if own.again < 0.8 * ours} == set(lasso) - {
-        "adelie"
-    }
+    assert {name for name, own in lasso.items() if own.again < 0.8 * ours} == {"scikit-learn"}
+    assert {name for name, own in lasso.items() if own.again > 1.25 * ours} == {"adelie"}
     assert words("subset", "cgboost, greedy") == words("subset", "El0ps")
     quantiles = {name: words(task, name) for task, name in outcomes if task == "quantiles"}
     assert {name for name, own in quantiles.items() if own[1] == "0"} == {
@@ -107,10 +106,11 @@ def test_the_sentences_of_the_page_are_those_of_its_tables(outcomes: Any) -> Non
         "quantile-guard",
     }
     assert all(seconds("quantiles", "cgboost") <= seconds("quantiles", name) for name in quantiles)
-    for name in ("fairlearn ThresholdOptimizer", "OxonFair"):
-        assert seconds("rates", name) < seconds("rates", "cgboost") / 5
-        assert float(words("rates", name)[1]) <= 0.02
-        assert words("rates", name)[0] < words("rates", "cgboost")[0]
+    thresholds = "cgboost", "OxonFair", "fairlearn ThresholdOptimizer"
+    for name in thresholds:
+        assert 0.8 < seconds("rates", name) / seconds("rates", "cgboost") < 1.25
+        assert abs(float(words("rates", name)[0]) - float(words("rates", "cgboost")[0])) < 0.005
+    assert max(float(words("rates", name)[1]) for name in thresholds[:2]) <= 0.02
     page = (DOCS / "page.md").read_text(encoding="utf-8")
-    accuracies = [words("rates", name)[0] for name in ("cgboost", "OxonFair")]
+    accuracies = [words("rates", name)[0] for name in (*thresholds, "cgboost, stumps")]
     assert all(own in page.partition("<!-- table: rates -->")[0] for own in accuracies)

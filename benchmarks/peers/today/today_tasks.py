@@ -187,6 +187,7 @@ TASKS: tuple[Task, ...] = (
         (
             Entrant("scikit-learn, no limit", "scikit-learn", "rates_none"),
             Entrant(OURS, OURS, "rates_cgboost"),
+            Entrant("cgboost, stumps", OURS, "rates_stumps"),
             Entrant("fairlearn ThresholdOptimizer", "fairlearn", "rates_thresholds"),
             Entrant("OxonFair", "oxonfair", "rates_oxonfair"),
             Entrant("FairGBM", "fairgbm", "rates_fairgbm", ("scikit-learn<1.8",)),
