@@ -31,7 +31,7 @@ from cgboost.studies.scripts import options, timed
 from solvers import Program, Solution, SolverError, Status, available_backends, open_session, solve
 from solvers.api import get_backend
 
-PAGE = Path(__file__).parents[1] / "docs" / "user_guide" / "solvers.md"
+PAGE = Path(__file__).parents[1] / "docs" / "development" / "solvers.md"
 INFINITE = 1e19
 LEVELS = (1e-4, 1e-6)
 RELIABLE = 0.9

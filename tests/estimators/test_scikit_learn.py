@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 from cgboost import (
+    AdaBoostClassifier,
     AnyBoostClassifier,
     AnyBoostRegressor,
     BLFRegressor,
@@ -35,6 +36,7 @@ from cgboost import (
     RuleSetRegressor,
     StagewiseRegressor,
     ThinnedEnsemble,
+    TransformClassifier,
 )
 from cgboost.linear import (
     LADRegressor,
@@ -78,10 +80,18 @@ STUMP = (
     "the constant costs what any stump costs, and of those on which all rows of the heavy class "
     "agree the optimum takes the one that is best for the light ones; not with offset='free'"
 )
+LEAVES = (
+    "leaves and intervals of light rows alone have the values of these rows, whatever they weigh: "
+    "with weights of 1000 and 0.0001 the light classes keep theirs"
+)
 ONE_OUTPUT = "it expects predictions of the shape (n_rows,), these have a column for each quantile"
 FAILURES: dict[type, dict[str, str]] = {
     LPBoostClassifier: {"check_class_weight_classifiers": STUMP},
     ConstrainedBoostClassifier: {"check_class_weight_classifiers": STUMP},
+    AdaBoostClassifier: {"check_class_weight_classifiers": LEAVES},
+    AnyBoostClassifier: {"check_class_weight_classifiers": LEAVES},
+    GradientBoostingClassifier: {"check_class_weight_classifiers": LEAVES},
+    TransformClassifier: {"check_class_weight_classifiers": LEAVES},
     # No tag says that one y has several predictions: of ``single_output=False`` the checks
     # make a y of two columns, and with ``multi_output=True`` they want a prediction for each.
     MultiQuantileRegressor: {
