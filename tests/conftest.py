@@ -162,11 +162,12 @@ def no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches do what no clock decides, unless a test says so.
 
     Given blocks are solved by decomposition alone, roots end without combinations between, and a
-    combination after the root has all the time that it needs.
+    combination after the root has all the time that it needs, dives keep to their own gap.
     """
     monkeypatch.setattr("cgboost.integer.decomposition.decomposition.SHARE_OF_GIVEN", 0.0)
     monkeypatch.setattr("cgboost.integer.tree_search.FIRST_COMBINATION", LATE)
     monkeypatch.setattr("cgboost.integer.heuristics.LEAST_COMBINATION", LATE)
+    monkeypatch.setattr("cgboost.integer.search_state.LONG_SEARCH", LATE)
 
 
 PLAIN = (str, int, float, bool, type(None), type)
