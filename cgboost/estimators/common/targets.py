@@ -28,8 +28,8 @@ from cgboost.losses.registry import known_loss
 from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
 
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
-"""The parameter ``class_weight`` of classifiers. In trees and stumps leaves of light rows alone have
-their say all the same."""
+"""The parameter ``class_weight`` of classifiers. In trees and stumps leaves of light rows alone
+have their say all the same."""
 
 LEAN = 1e-6
 """Offset of a model without columns and offset, times how much larger than the rest a class is."""
