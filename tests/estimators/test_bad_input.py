@@ -462,7 +462,7 @@ AT_ODDS: list[tuple[Any, ...]] = [
     (fair(Convex("age"), columns=TREE), ON_PEOPLE, "cannot obey Convex"),
     (fair(drop=["six"]), ON_PEOPLE, "there is no feature 'six'; did you mean 'sex'"),
     (fair(offset="penalized"), ON_PEOPLE, "offset must be one of"),
-    (fair(ParityGap("sex", 0.1), drop=None), ON_PEOPLE, "words, which cannot be a feature"),
+    (fair(ParityGap("sex", 0.1), drop=None), ON_PEOPLE, "which cannot be a feature"),
     (fair(ParityGap("sex", 0.1)), {"X": PEOPLE.assign(sex="m")}, "are in one group"),
     (
         fair(ParityGap("sex", 0.1)),
