@@ -37,13 +37,13 @@ from cgboost.kernels.precomputed import Precomputed
 from cgboost.tables.frames import (
     DAYS,
     check_frame,
+    check_unmasked,
     filled,
     frame_of,
     has_numbers,
     is_frame,
     objects_of,
 )
-from cgboost.tables.table_columns import check_unmasked
 
 InputKind = Literal["floats", "table", "objects", "matrices"]
 

@@ -69,7 +69,7 @@ from cgboost.losses.loss import Loss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.poisson import Poisson
 from cgboost.masters.stagewise.aggregate import AggregateMaster
-from cgboost.parallel.blas import blas_threads
+from cgboost.parallel.threads import blas_threads
 from cgboost.pricing.additive import StagePricer
 from cgboost.tables.binning import check_weights
 from cgboost.tables.table_encoding import Schema

@@ -32,7 +32,7 @@ from cgboost.optimizers.cones.cone_steps import (
 )
 from cgboost.optimizers.interior_point.interior_session import FINEST_SHARE, NO_BETTER, PURIFICATION
 from cgboost.optimizers.solver_options import check_time, deadline_of
-from cgboost.parallel.blas import LARGE, available, blas_threads
+from cgboost.parallel.threads import LARGE, available, blas_threads
 from cgboost.tolerances import SMALLEST
 
 CONE_STEPS = 150

@@ -31,7 +31,7 @@ from cgboost.optimizers.interior_point.interior_point_steps import (
 from cgboost.optimizers.live_dual import Basis, BoxedDual, DualSolution, LiveDual
 from cgboost.optimizers.simplex.dual_session import OFFSET
 from cgboost.optimizers.solver_options import check_time, deadline_of
-from cgboost.parallel.blas import blas_threads
+from cgboost.parallel.threads import blas_threads
 from cgboost.penalties.penalty import DualForm
 
 Data = TypeVar("Data", bound=BoxedDual)

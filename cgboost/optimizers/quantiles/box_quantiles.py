@@ -55,7 +55,7 @@ from cgboost.optimizers.interior_point.interior_session import (
 from cgboost.optimizers.interior_point.normal_equations import FactoredEquations, cholesky
 from cgboost.optimizers.live_dual import BoxedDual, RestrictedPoint
 from cgboost.optimizers.solver_options import check_time, deadline_of
-from cgboost.parallel.blas import blas_threads
+from cgboost.parallel.threads import blas_threads
 from cgboost.penalties.penalty import DualForm
 
 FIRST_SHARE = 0.3

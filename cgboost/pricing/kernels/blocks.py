@@ -30,7 +30,7 @@ from cgboost.kernels.sparse_rows import (
     products_of,
     transposed,
 )
-from cgboost.parallel.blas import LARGE, available, blas_threads
+from cgboost.parallel.threads import LARGE, available, blas_threads
 
 EVERYTHING = slice(None)
 

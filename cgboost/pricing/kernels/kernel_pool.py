@@ -30,12 +30,12 @@ from cgboost.generation.columns import Column
 from cgboost.kernels import AnyLibrary, as_library
 from cgboost.kernels.checked_values import check_function
 from cgboost.kernels.expansions import Rounding, Weights
-from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis, scaled
+from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis
 from cgboost.kernels.library import KernelLibrary
-from cgboost.kernels.scaling import FeatureScaler, Widened
+from cgboost.kernels.scaling import FeatureScaler, Widened, scaled
 from cgboost.kernels.sparse_rows import relative_weights, single
 from cgboost.parallel import Executor, as_executor
-from cgboost.parallel.blas import available, blas_threads
+from cgboost.parallel.threads import available, blas_threads
 from cgboost.pricing.kernels.blocks import KernelData, Precision
 from cgboost.pricing.kernels.partition import (
     CentrePartition,
