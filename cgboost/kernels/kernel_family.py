@@ -40,8 +40,6 @@ class KernelFamily:
 
     Attributes
     ----------
-    name : str
-    kernel : Kernel
     scaler : FeatureScaler or None
         What the kernel, and its centres, see of the features of a row.
     """
@@ -170,7 +168,6 @@ class KernelSpace:
 
     Parameters
     ----------
-    functions : KernelFamily
     make_gram : callable
         Makes K_p(x_i, x_j) of all training rows.
     rows : matrix of n_rows rows

@@ -38,12 +38,7 @@ def scaled(X: Matrix, scaler: Scaler | None) -> Matrix:
 
 @dataclass(frozen=True, eq=False)
 class Widened:
-    """Rows in float64, and what a scaler makes of these: float32 is too narrow for some kernels.
-
-    Attributes
-    ----------
-    scaler : FeatureScaler or None
-    """
+    """Rows in float64, and what a scaler makes of these: float32 is too narrow for some kernels."""
 
     scaler: FeatureScaler | None
 

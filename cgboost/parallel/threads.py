@@ -66,10 +66,6 @@ class Threads:
 
     Linear algebra within an item runs on one thread. What is worked on must not call it again: it
     would wait for the thread that it is on.
-
-    Parameters
-    ----------
-    count : int
     """
 
     def __init__(self, count: int) -> None:

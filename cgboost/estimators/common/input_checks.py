@@ -59,7 +59,6 @@ def validate_data(
 
     Parameters
     ----------
-    estimator : estimator
     X, y : as given to ``fit`` or ``predict``
     **how
         As scikit-learn takes it.

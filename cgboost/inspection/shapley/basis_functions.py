@@ -66,9 +66,7 @@ def sum_of(hypotheses: Sequence[Any], coef: Vector, n_features: int) -> Sum:
 
     Parameters
     ----------
-    hypotheses : sequence of Hypothesis
     coef : ndarray of shape (n_hypotheses,)
-    n_features : int
     """
     kinds: dict[Make | None, Terms] = {}
     for hypothesis, weight in _resolved(hypotheses, coef):

@@ -160,7 +160,6 @@ class RowEquations(NormalEquations):
 
 
 def _diagonal_of(matrix: Vector) -> Vector:
-    """A view of the diagonal."""
     return np.einsum("ii->i", matrix)
 
 

@@ -89,7 +89,6 @@ class BoxRows:
     ----------
     values : ndarray of shape (n_rows, n_features)
         z.
-    n_outputs : int
     """
 
     __array_ufunc__ = None  # NumPy leaves products from the left to __rmatmul__
@@ -243,10 +242,6 @@ class BoxEquations(FactoredEquations):
 class BoxColumns:
     """Features mapped to [−1, 1], each with a coefficient for every output.
 
-    Parameters
-    ----------
-    n_outputs, n_rows : int
-
     Attributes
     ----------
     values : ndarray of shape (n_rows, n_features)
@@ -293,13 +288,8 @@ class BoxQuantiles:
 
     Parameters
     ----------
-    loss : QuantilesLoss
     form : DualForm
         Of the 1-norm, with free offsets; the features without a penalty are the first.
-
-    Attributes
-    ----------
-    columns : BoxColumns
     """
 
     def __init__(self, loss: QuantilesLoss, form: DualForm) -> None:

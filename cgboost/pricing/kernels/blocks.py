@@ -127,7 +127,6 @@ class KernelData:
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
-    names : tuple of str
     kernels : sequence of Kernel
         Fitted; one stratum of columns each.
     block_size : int

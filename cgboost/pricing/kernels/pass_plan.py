@@ -40,8 +40,6 @@ class PassPlan:
 
     Parameters
     ----------
-    data : KernelData
-    executor : Executor
     cache_size : float
         Megabytes for all that a pool holds.
 
