@@ -69,8 +69,8 @@ class ColumnFamily(ABC):
     @classmethod
     def of(cls, estimator: Any, **changes: Any) -> Self:
         """The family with the parameters of an estimator, some of them changed."""
-        read = {name: getattr(estimator, name) for name in _names_of(cls) if name not in changes}
-        return cls(**read, **changes)
+        names = [own.name for own in fields(cls) if own.name not in changes]  # type: ignore[arg-type]
+        return cls(**{name: getattr(estimator, name) for name in names}, **changes)
 
     @property
     def is_pairwise(self) -> bool:
@@ -155,11 +155,6 @@ class ColumnFamily(ABC):
     def attributes(self, table: Table, runs: Sequence[FittedRun]) -> dict[str, Any]:
         """Fitted attributes that only models over this family have."""
         return {}
-
-
-@functools.cache
-def _names_of(family: type[ColumnFamily]) -> tuple[str, ...]:
-    return tuple(own.name for own in fields(family))  # type: ignore[arg-type]
 
 
 FormulationName = Literal["lp", "qp", "erlp", "qrlp", "md", "nm"]
