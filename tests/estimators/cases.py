@@ -286,6 +286,7 @@ PROGRAMS = [
         but=HINGES,
     ),
     case(RuleSetClassifier(max_bins=5)),
+    case(RuleSetClassifier(4, form="dnf", max_bins=5), "dnf", unique=False),
     case(RuleSetRegressor(max_bins=5)),
 ]
 """Stumps, learners and rules in a linear program."""
