@@ -54,8 +54,8 @@ SAME = ROUNDING = 1e-6
 """Objectives that differ by this share of their step are the same."""
 
 WHOLE = 0.99
-"""A rule set is better by one step where its objective is smaller by more than this share of one:
-bounds have errors of rounding."""
+"""A rule set is better by a step where its objective is smaller by this share of one: bounds have
+errors of rounding. A bound is rounded up to whole steps if it is above one by the rest."""
 
 
 @dataclass
@@ -82,6 +82,8 @@ class CoverSearch:
         The best rule set.
     objective, bound : float
         Of it, and of all rule sets that are better than ``cutoff``.
+    interrupted : bool
+        Whether Ctrl-C has ended the search.
     history : dict of str to list
         After each step, the objective and the bound by then, their gap, the columns of the linear
         program, and the seconds.
@@ -98,6 +100,7 @@ class CoverSearch:
     rules: list[Column] = field(default_factory=list)
     objective: float = math.inf
     bound: float = -math.inf
+    interrupted: bool = False
     history: dict[str, list[float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -118,7 +121,7 @@ class CoverSearch:
         if self._is_closed:
             return
         master.add(self.rules)
-        ColumnGeneration(
+        result = ColumnGeneration(
             master,
             self.pricer,
             tol=ROUNDING,
@@ -127,6 +130,9 @@ class CoverSearch:
             verbose=self.verbose,
             label=self.label,
         ).run()
+        self.interrupted = result.stop_reason is StopReason.INTERRUPTED
+        if self.interrupted:
+            return
         if not self.pricer.exact:
             self._combine([column for column in master.columns if column.stratum == "rule"])
             self._note(master)
@@ -152,7 +158,7 @@ class CoverSearch:
     def _raise(self, bound: float) -> None:
         """Take note of a bound on the rule sets that are better than the best one."""
         if self.step and math.isfinite(bound):
-            bound = self.step * math.ceil(bound / self.step - SAME)
+            bound = self.step * math.ceil(bound / self.step - (1.0 - WHOLE))
         self.bound = min(max(self.bound, bound), self._upper)
 
     def _offer(self, rules: list[Column]) -> None:
@@ -218,7 +224,10 @@ class CoverSearch:
         relaxed = master.bound(state, Priced((), exact=True, reduced_cost=least))
         assert relaxed is not None  # copies are known
         self._raise(relaxed)
-        inner = self._combine(columns) if columns and not self._is_closed else math.inf
+        self._note(master)
+        if self._is_closed:
+            return
+        inner = self._combine(columns) if columns else math.inf
         self._raise(min(inner, relaxed + outside))
         self._note(master)
 
@@ -304,11 +313,16 @@ class AnyRule:
             bound = min(bound, search.bound)
             if best is None or search.objective < best.objective:
                 best, of_best = search, vote
+            if search.interrupted:
+                bound = min(bound, 0.0)  # of a class that was not searched
+                break
         assert best is not None
         gap = relative_gap(best.objective, bound, best.objective or 1.0)
         reason, words = StopReason.STALLED, "too many rules might be in a better rule set"
         if gap <= self.tol:
             reason, words = StopReason.GAP, f"gap {gap:.3g}"
+        elif search.interrupted:
+            reason, words = StopReason.INTERRUPTED, "Ctrl-C"
         elif not self.exact:
             reason, words = StopReason.NO_COLUMN, "no better rule was found"
         elif time.perf_counter() - started >= seconds:

@@ -27,7 +27,7 @@ from cgboost.estimators.common.objective import (
 from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.common.plan import Plan, Watch
 from cgboost.estimators.common.predictors import Regression
-from cgboost.estimators.common.training_rows import TrainingRows
+from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.estimators.rules.any_rule import AnyRule
 from cgboost.estimators.rules.base_rule_set import SHRUNK_COST, BaseRuleSet
 from cgboost.generation.protocols import Pricer
@@ -103,10 +103,10 @@ class RuleSetClassifier(CalibratedClassification, BaseRuleSet):
         error. "auto" is "errors" for at most 5 conditions and 5000 rows, where it is more accurate
         more often.
     form : {"weighted", "dnf"}, default="weighted"
-        "dnf" is a disjunction of rules, see above, for two classes. ``C``, ``loss`` and
-        ``selection`` are those of weighted rules and must be left at their defaults. ``rule_cost``
-        and ``condition_cost`` are counted in errors of rows of weight 1; within a budget they are 0
-        unless given.
+        "dnf" is a disjunction of rules, see above, for two classes. ``C``, ``loss``, ``selection``,
+        ``early_stopping``, ``scoring`` and ``callbacks`` are those of weighted rules, which are
+        found in rounds, and must be left at their defaults. ``rule_cost`` and ``condition_cost``
+        are counted in errors of rows of weight 1; within a budget they are 0 unless given.
     positive_class : class label or None, default=None
         The class that the rules of a "dnf" are for. None: the one with the better rule set.
     loss : str or Loss, default="log_loss"
@@ -203,9 +203,18 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
             )
         super()._check_parameters()
 
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, eval_set: Any
+    ) -> tuple[TrainingRows, HeldSets | None]:
+        if self.form == "dnf" and eval_set is not None:
+            raise ValueError(
+                "eval_set is for the scores of rounds, which form='dnf' has none of: leave it out"
+            )
+        return super()._prepare(X, y, sample_weight, eval_set)
+
     def _check_no_weights(self) -> None:
         """Refuse what belongs to weighted rules."""
-        for name in ("C", "loss", "selection", "early_stopping"):
+        for name in ("C", "loss", "selection", "early_stopping", "scoring", "callbacks"):
             value, usual = getattr(self, name), type(self).__dataclass_fields__[name].default
             if value != usual:
                 raise ValueError(
