@@ -1,6 +1,7 @@
 """Rule sets without weights: how far their optimum is proven, and when.
 
     python benchmarks/rule_sets/rule_proofs.py --data DATA --out FILE [--tables …] [--budgets …]
+    python benchmarks/rule_sets/rule_proofs.py --table-of FILE
 
 One fit of ``RuleSetClassifier(conditions, form="dnf", positive_class=…)`` for each table, budget
 and class, to the 70 % of the rows of seed 0 of the study. A line of the file is a step of the
@@ -42,6 +43,20 @@ def fico(folder: str | None) -> Table:
     return Table("fico", values, table.iloc[:, -1].to_numpy(np.int64), "Class = 1")
 
 
+def as_table(steps: pd.DataFrame) -> str:
+    """The first rule set, the bound of the relaxation, and the end of each search."""
+    head = ["set", "conditions", "class", "first rule set", "after s", "gap of the relaxation"]
+    head += ["errors", "bound", "gap", "CPU s"]
+    lines = [head, ["---"] * len(head)]
+    for (name, budget, label), own in steps.groupby(["set", "conditions", "class"], sort=False):
+        first, last = own.iloc[0], own.iloc[-1]
+        relaxed = (last.objective - own.iloc[min(1, len(own) - 1)].bound) / last.objective
+        numbers = [f"{first.objective:g}", f"{first.seconds:.1f}", f"{100 * relaxed:.1f} %"]
+        numbers += [f"{last.objective:g}", f"{last.bound:g}", f"{100 * last.gap:.1f} %"]
+        lines.append([name, str(budget), str(label), *numbers, f"{last.cpu_s:.1f}"])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def main() -> None:
     """Fit what is asked for, and add the steps to the file."""
     given = options(
@@ -52,7 +67,11 @@ def main() -> None:
         budgets=[4, 8],
         max_conditions=3,
         time_limit=600.0,
+        table_of="",
     )
+    if given.table_of:
+        print(as_table(pd.read_csv(given.table_of)))
+        return
     warnings.simplefilter("ignore")
     out = Path(given.out)
     is_new = not out.exists()
