@@ -139,7 +139,8 @@ class RuleSetClassifier(CalibratedClassification, BaseRuleSet):
     class_weight, probability, time_limit, solver, solver_options, early_stopping, \
 validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
         As in :class:`CGBoostClassifier`. Within a budget, early stopping ends with fewer rules; a
-        "dnf" has none. Without a ``time_limit``, the proof for a "dnf" ends after 120 seconds.
+        "dnf" has none, and needs ``probability`` for probabilities. Without a ``time_limit``, the
+        proof for a "dnf" ends after 120 seconds.
 
     Attributes
     ----------
@@ -211,6 +212,10 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
                 "eval_set is for the scores of rounds, which form='dnf' has none of: leave it out"
             )
         return super()._prepare(X, y, sample_weight, eval_set)
+
+    @property
+    def _without_odds(self) -> str | None:
+        return "form='dnf'" if self.form == "dnf" else super()._without_odds
 
     def _check_no_weights(self) -> None:
         """Refuse what belongs to weighted rules."""

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from cgboost import RuleSetClassifier
+from cgboost import RuleSetClassifier, near_optimal
 from cgboost.estimators.rules import any_rule
+from cgboost.exceptions import CertificateError
 from cgboost.pricing.rules import Literals
 from tests.estimators.rules.people import people, rows_of
 from tests.pricing.rules.cases import enumerated
@@ -162,3 +163,14 @@ def test_three_classes_are_refused():
     X, y, _ = table(0)
     with pytest.raises(ValueError, match="is for two classes, got 3"):
         RuleSetClassifier(form="dnf").fit(X, y + (X[:, 2] > 2))
+
+
+def test_votes_are_no_log_odds():
+    """There are no probabilities without a calibration, and near_optimal refuses the model."""
+    X, y, _ = table(0)
+    model = RuleSetClassifier(None, form="dnf", max_conditions=1).fit(X, y)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match="got form='dnf', whose outputs are not log-odds"):
+        model.predict_proba(X)
+    with pytest.raises(CertificateError, match="rules have no weights"):
+        near_optimal(model, X, y)
