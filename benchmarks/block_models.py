@@ -154,9 +154,9 @@ def verdict(highs: tuple[str, float], own: tuple[str, float], error: str) -> str
     if error == NOT_ENDED:
         return "not ended" if highs[0] == "" else "LATE"
     if error:
-        documented = any(word in error for word in DOCUMENTED)
-        refused = highs[0] == "unreadable" or "ModelError" in error
-        return "refused" if documented else "unreadable" if refused else "FAILED"
+        if any(word in error for word in DOCUMENTED):
+            return "refused"
+        return "unreadable" if highs[0] == "unreadable" and "ModelError" in error else "FAILED"
     ended = "optimal" if own[0] in ("optimal", "gap") else own[0]
     if ended != highs[0]:
         return "DIFFERENT"

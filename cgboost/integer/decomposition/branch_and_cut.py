@@ -408,7 +408,7 @@ class InTurns(Callback):
         self.outcome = self.paused.outcome()
         return self.outcome
 
-    def begin(self, seconds: float) -> bool:
+    def take_first_turn(self, seconds: float) -> bool:
         """The first turn, on account of the next ones; whether it has ended."""
         if seconds <= 0.0:
             return False

@@ -371,7 +371,7 @@ class Decomposition:
         waiting = turns.take_turn if resume is None else None
         try:
             first = FIRST_TURN * self.structure.n_entries
-            if self.detected and resume is None and turns.begin(min(first, EARLY)):
+            if self.detected and resume is None and turns.take_first_turn(min(first, EARLY)):
                 raise SolvedMeanwhileError("the model is solved")
             made = reformulated(self.structure, block_executor, unit=self._unit, waiting=waiting)
             turns.made = made

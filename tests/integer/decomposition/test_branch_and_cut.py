@@ -302,8 +302,8 @@ def test_the_first_turn_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(PausedCut, "go_on", go_on)
     turns = InTurns(BranchAndCut(assignment(0)[0]), 0.0, 0.5)
-    assert not turns.begin(0.0)
-    assert not turns.begin(0.8)
+    assert not turns.take_first_turn(0.0)
+    assert not turns.take_first_turn(0.8)
     for passed in (0.5, 0.2, 0.3, 0.4):
         clock[0] += passed
         turns.take_turn()
