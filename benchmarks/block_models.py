@@ -210,7 +210,8 @@ def _ended(solver, path: Path, limit: float, results) -> None:
     try:
         results.put((solver(path), "", _cpu() - used))
     except Exception as error:  # a model that is refused is a line of the table
-        words = f"{type(error).__name__}: {error}".partition(" (more:")[0]
+        words = f"{type(error).__name__}: {error}".replace(f"{path.parent}{os.sep}", "")
+        words = words.partition(" (more:")[0]
         results.put((("", float("nan")), words, _cpu() - used))
 
 
