@@ -312,13 +312,20 @@ class Kernel(Parametrized, ABC):
             raise no_gradient(self)
         if is_sparse(X) or is_sparse(Z):
             raise KernelError(f"the gradient of {self} by its centre needs dense rows")
+        return self.gradient_from_products(X, Z, weights)
+
+    def gradient_from_products(
+        self, X: Matrix, Z: Matrix, weights: Matrix, products: Matrix | None = None
+    ) -> Matrix:
+        """:meth:`centre_gradient` of dense rows by :meth:`slopes`; X Zᵀ may be known already."""
         X, Z = as_floats(X), as_floats(Z)
         weights = weights.astype(X.dtype, copy=False)
         gradient, along = np.zeros(Z.shape), np.zeros(len(Z))
         z_norms = squared_norms(Z)
         for rows in row_blocks(len(X), len(Z)):
             block = X[rows]
-            slopes = self.slopes(products_of(block, Z), squared_norms(block), z_norms)
+            own = products_of(block, Z) if products is None else products[rows]
+            slopes = self.slopes(own, squared_norms(block), z_norms)
             gradient += (weights[rows] * slopes.by_product).T @ block
             if slopes.by_norm is not None:
                 along += np.einsum("ij,ij->j", weights[rows], slopes.by_norm)
