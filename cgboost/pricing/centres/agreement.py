@@ -29,6 +29,7 @@ from cgboost.arrays import Indices, Vector, blocks_of
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, Matrix
 from cgboost.kernels.expansions import ROWS_AT_ONCE, Arithmetic
+from cgboost.kernels.kernel import gradient_from_products
 from cgboost.kernels.sparse_rows import products_of, squared_norms
 from cgboost.pricing.centres.coefficients import Coefficients, solved
 from cgboost.pricing.centres.projection import CentreFunction, CentreSets
@@ -123,11 +124,12 @@ class Agreement(CentreFunction):
             narrow = Z.astype(self.X.dtype)
             product = products_of(self.X, narrow) if shared else None
             products.append(product)
-            columns.append(
-                kernel(self.X, narrow)
-                if product is None
-                else kernel.from_products(product, self._norms, squared_norms(narrow))
-            )
+            if product is None:
+                columns.append(kernel(self.X, narrow))
+            else:
+                values = kernel.from_products(product, self._norms, squared_norms(narrow))
+                kernel.refine(values, self.X, narrow)
+                columns.append(values)
         best = self._best(centres, np.concatenate(columns, axis=1))
         return best, self.gradient(centres, best, products)
 
@@ -140,11 +142,13 @@ class Agreement(CentreFunction):
         """Whether values and slopes of each kernel come from inner products: not those of users."""
         shared = []
         for kernel in self.kernels:
-            try:
-                kernel.gradient_from_products(self.X[:1], self.X[:1], np.ones((1, 1)))
-                shared.append(kernel.of_products)
-            except KernelError:
-                shared.append(False)
+            known = kernel.of_products
+            if known:
+                try:
+                    gradient_from_products(kernel, self.X[:1], self.X[:1], np.ones((1, 1)))
+                except KernelError:
+                    known = False
+            shared.append(known)
         return shared
 
     def _best(self, centres: CentreSets, columns: Matrix) -> Coefficients:
@@ -197,7 +201,7 @@ class Agreement(CentreFunction):
             gradient = (
                 kernel.centre_gradient(self.X, narrow, pull)
                 if own is None
-                else kernel.gradient_from_products(self.X, narrow, pull, own)
+                else gradient_from_products(kernel, self.X, narrow, pull, own)
             )
             gradient += self.share * kernel.centre_gradient(Z, Z, B @ B.T)
             gradients.append(gradient)
