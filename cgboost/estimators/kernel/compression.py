@@ -24,7 +24,8 @@ from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, kernel_values
 from cgboost.kernels.definite import check_definite
 from cgboost.kernels.expansions import ROWS_AT_ONCE
-from cgboost.kernels.kernel_family import KernelHypothesis, scaled
+from cgboost.kernels.kernel_family import KernelHypothesis
+from cgboost.kernels.scaling import scaled
 from cgboost.pricing.centres.agreement import Agreement, Importance, rounded_up
 from cgboost.pricing.centres.free_centre_pricer import check_gradients, narrowed
 from cgboost.pricing.centres.polishing import polished_stages
