@@ -40,8 +40,8 @@ to those of the given function: rows say what matters, the norm what they leave 
 SHARE_OF_PAIRS = 0.003
 """The same where an output is a pair of classes: there rows of other classes do it, too."""
 
-NEAR = 0.2
-"""Decisions count by 1/(NEAR + m)², for their distance m from the border, the median is 1."""
+NEAR_BORDER = 0.2
+"""Decisions count by 1/(NEAR_BORDER + m)², for their distance m from the border, the median is 1."""
 
 OTHER_PAIRS = 0.1
 """What a row counts for the pairs of classes without the one that is decided."""
@@ -599,7 +599,7 @@ def _importance(machine: Any, task: _Task, size: int) -> Importance:
         distance = largest[:, -1] - largest[:, -2]
     median = float(np.median(distance))
     if median > 0:
-        rows[: task.n_rows] = (NEAR + distance / median) ** -2.0
+        rows[: task.n_rows] = (NEAR_BORDER + distance / median) ** -2.0
     if n_outputs == 1 or not machine._pairwise or n_outputs * size > SYSTEMS * task.n_rows:
         return one
     group[: task.n_rows] = decided

@@ -330,6 +330,6 @@ def test_decisions_agree_more_than_with_equal_weights(monkeypatch: pytest.Monkey
     labels = np.digitize(rows @ [1, 1, 0] + np.sin(3 * rows[:, 2]), [-1.5, -0.5, 0.5, 1.5])
     given = SVC(C=10, gamma=0.5).fit(rows, labels)
     own = compress(given, rows, size=15, random_state=0).disagreement_
-    monkeypatch.setattr(compression, "NEAR", 1e6)
+    monkeypatch.setattr(compression, "NEAR_BORDER", 1e6)
     monkeypatch.setattr(compression, "OTHER_PAIRS", 1.0)
     assert own <= 0.5 * compress(given, rows, size=15, random_state=0).disagreement_
