@@ -375,6 +375,11 @@ def _plan_of(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRo
             f"the {kind} has a budget of rules or conditions, which is not convex: give "
             "max_total_conditions=None and max_rules=None"
         )
+    if getattr(model, "form", "weighted") != "weighted":
+        raise CertificateError(
+            f"the {kind} has form={model.form!r}, whose rules have no weights to vary: give "
+            "form='weighted'"
+        )
     if not isinstance(plan, Certified):
         raise CertificateError(f"near_optimal does not know which problem a {kind} solves")
     if len(plan.y_of_runs) > 1 or plan.y_of_runs[0].ndim > 1:
