@@ -41,7 +41,7 @@ SHARE_OF_PAIRS = 0.003
 """The same where an output is a pair of classes: there rows of other classes do it, too."""
 
 NEAR_BORDER = 0.2
-"""Decisions count by 1/(NEAR_BORDER + m)², for their distance m from the border, the median is 1."""
+"""Decisions count by 1/(NEAR_BORDER + m)², m their distance from the border: its median is 1."""
 
 OTHER_PAIRS = 0.1
 """What a row counts for the pairs of classes without the one that is decided."""
