@@ -1,5 +1,7 @@
 """The warm start: columns from a part of the rows, which change the way and not the answer."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,17 @@ def test_the_optimum_is_that_without_a_warm_start_from_part(
     assert plain.history_["columns"][0] == 0 < warm.history_["columns"][0]
     assert warm.history_["objective"][0] < 0.9 * plain.history_["objective"][0]
     assert warm.objective_ == pytest.approx(plain.objective_, rel=2e-7)
+
+
+def test_ctrl_c_in_a_warm_start_ends_the_fit(
+    rows: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no model of all rows yet that could be kept."""
+    monkeypatch.setattr(kernel_columns.StrataPricer, "price", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        warm_start_from_part(
+            KernelPool(LIBRARY, rows[0]), hinge(rows[1], np.ones(500)), OneNormMaster
+        )
 
 
 def test_weights_limits_and_other_norms(rows: tuple[np.ndarray, np.ndarray]) -> None:
