@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A missing word of an ARFF file is a word of its own to SciPy.
+# A missing word of an ARFF file is a word to SciPy, and one that the file does not list.
 #
 # Guess before running: "?" in a nominal attribute is read as something missing (None, or an empty text), as
 # it is nan in a numeric one. Seen (SciPy 1.17.1, liac-arff 2.5.0, Python 3.11, Linux): scipy.io.arff gives

@@ -133,10 +133,8 @@ class LearnerHypothesis:
 
     Attributes
     ----------
-    family : LearnerFamily
     estimator : estimator
         The fitted learner.
-    scale : float
     """
 
     family: LearnerFamily
@@ -306,7 +304,6 @@ class IndependentPricer:
 
     Parameters
     ----------
-    pricer : Pricer
     loss : WeightedSquaredError
         That of a master which refits all coefficients, from 0 on or from the best constant.
     """
