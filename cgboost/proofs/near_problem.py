@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Indices, Vector
 from cgboost.estimators.common.certified import BaseBoost, Certified
 from cgboost.estimators.common.plan import Subproblem
 from cgboost.estimators.common.training_rows import TrainingRows, is_source
@@ -102,13 +102,16 @@ class MergedRows:
 
     def __init__(self, loss: Any, rows: Rows, groups: NDArray[np.intp]) -> None:
         self.loss, self.rows, self.groups = loss, rows, groups
-        self.first = np.unique(groups, return_index=True)[1]
-        self._lower = self._own = np.zeros(len(groups))
+        self.first: Indices = np.unique(groups, return_index=True)[1]
+        self._lower: Vector = np.zeros(len(groups))
+        self._own: Vector = self._lower
         self._share = np.ones(len(groups))
         if not rows.sharp:
             return
         n_groups = len(self.first)
-        lower, upper = (np.bincount(groups, end, n_groups) for end in (loss.lower, loss.upper))
+        lower, upper = (
+            np.bincount(groups, end, n_groups).astype(float) for end in (loss.lower, loss.upper)
+        )
         whole, own = upper - lower, loss.upper - loss.lower
         self._lower, self._own = lower, loss.lower
         self._share = own / np.where(whole > 0, whole, 1.0)[groups]
@@ -117,7 +120,8 @@ class MergedRows:
 
     def gathered(self, response: Vector) -> Vector:
         """The pseudo-response of the groups, from that of all rows."""
-        return np.bincount(self.groups, response, len(self.first))
+        gathered: Vector = np.bincount(self.groups, response, len(self.first)).astype(np.float64)
+        return gathered
 
     def spread(self, response: Vector) -> Vector:
         """The pseudo-response of all rows, from that of the groups."""

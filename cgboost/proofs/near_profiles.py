@@ -5,10 +5,10 @@
 is convex, and the end is the largest θ with g(θ) ≤ V. Its slope s is the multiplier of v = θ, so
 that u = r/s and t = 1/s bound the end (:mod:`cgboost.proofs.near_problem`).
 
-At a θ, the kinks of the loss and of |a_j| are rounded about the duals that are known, which move to
-those of the answer: no width has to go to 0 (proximal method of multipliers: Rockafellar,
-Mathematics of Operations Research 1, 1976). What is left is solved by Newton's method, to which only
-the rows near a kink count (Li, Sun, Toh, SIAM Journal on Optimization 28, 2018).
+At a θ, the kinks of the loss and of |a_j| are rounded about the duals that are known, which move
+to those of the answer: no width has to go to 0 (proximal method of multipliers: Rockafellar,
+Mathematics of Operations Research 1, 1976). What is left is solved by Newton's method, to which
+only the rows near a kink count (Li, Sun, Toh, SIAM Journal on Optimization 28, 2018).
 """
 
 from __future__ import annotations
@@ -31,13 +31,27 @@ from cgboost.tolerances import SMALLEST
 
 LOOSE = 1e-3
 """Of a sharp loss the last digits are those of a vertex: below this tolerance the simplex is as
-fast."""
+fast …"""
+
+ROWS_PER_COLUMN = 20
+"""… and where it has fewer rows than this for each column, at an optimum with many kinks: duals
+move too slowly there (stumps of continuous features)."""
+
+MOST_FAILURES = 3
+"""After so many ends that were not found the others are left to the next way."""
 
 MOST_MOVES = 60
 """Values of θ that are tried."""
 
 STEPS_AT_ONCE = 3
 """Newton steps until duals and θ are moved."""
+
+CURVED_WIDTH = 0.02
+"""Coefficients of curved losses are rounded over this share of what all outputs may move by:
+Newton's steps need no help there, and duals come to rest sooner."""
+
+PULL = 2.0
+"""A coefficient may move an output by this part of the width while its dual goes from 0 to 1."""
 
 NEAR_KINKS = 1.5
 """Rows that are rounded at first, as a multiple of the coefficients …"""
@@ -55,9 +69,14 @@ FIRST_RESIDUAL = 0.1
 """… and of this one for the first moves."""
 
 FIRST_MOVES = 6
+"""The moves that are the first."""
+
+EARLY = 5
+"""The move after which columns are priced for the first time: most that are missing are then known,
+and later ones would have to begin again."""
 
 RIDGE = 1e-9
-"""Added to the Hessian, relative to its largest diagonal entry; directions in which no row bends."""
+"""Added to the Hessian, relative to its largest diagonal entry: some directions do not bend."""
 
 FLAT_ENOUGH = 0.2
 """A step ends where the slope along it is at most this share of what it was."""
@@ -89,6 +108,7 @@ class Profiles:
         self.problem, self.tol = problem, tol
         self.columns = list(problem.columns)
         self._often: Counter[Any] = Counter()
+        self._failures = 0
         merged, best = problem.merged, problem.best
         output = best.output[merged.first]
         self.centre = merged.gathered(problem.response)
@@ -105,7 +125,8 @@ class Profiles:
         """Whether the method is one for this problem."""
         low, high = problem.box
         if problem.rows.sharp:
-            return tol >= LOOSE and bool(np.isfinite(high - low).all())
+            enough = len(problem.merged.first) >= ROWS_PER_COLUMN * len(problem.columns)
+            return tol >= LOOSE and enough and bool(np.isfinite(high - low).all())
         return tol > 0
 
     def _width(self, output: Vector, n_columns: int) -> float:
@@ -113,7 +134,7 @@ class Profiles:
         problem, rows = self.problem, self.problem.merged.rows
         if not rows.sharp:  # as far as all outputs together may move
             bends = max(float(rows.curvature(output).sum()), SMALLEST)
-            return float(np.sqrt(2.0 * problem.room / bends))
+            return float(CURVED_WIDTH * np.sqrt(2.0 * problem.room / bends))
         loss = problem.merged.loss
         away = np.abs(np.abs(loss.target - output) - loss.epsilon)
         count = min(len(away) - 1, int(NEAR_KINKS * n_columns))
@@ -134,6 +155,8 @@ class Profiles:
         MasterError
             If its bound is not near enough to what is attained.
         """
+        if self._failures >= MOST_FAILURES:
+            raise MasterError("other profiles have not met the level")
         search = Search(self.problem, value, sign, self.tol)
         profile = Profile(self, search)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -145,6 +168,7 @@ class Profiles:
             self._take(often, np.zeros(len(often)))
             self.columns += often
         if not search.ended:
+            self._failures += 1
             raise MasterError("the profile does not meet the level")
         return search.end
 
@@ -199,7 +223,7 @@ class Profile:
         n = len(self.z)
         self.low, self.high = np.full(n, -1.0 if self.problem.two_sided else -np.inf), np.ones(n)
         sizes = np.sqrt(np.einsum("ij,ij->j", self.table, self.table) / len(self.table))
-        self.pull = 2.0 * sizes / self.profiles.width
+        self.pull = PULL * sizes / self.profiles.width
         if self._n_other:
             self.low[0] = -1.0
             if self.profiles._free:
@@ -234,14 +258,17 @@ class Profile:
             response, slope, missed = self._newton(FIRST_RESIDUAL if move < FIRST_MOVES else 1.0)
             point = self._point(self.z)
             self._take_inside(point)
-            if not (np.isfinite(point.objective) and slope > 0):
+            if not np.isfinite(point.objective):
                 return
+            if slope <= 0:
+                continue
             gain = float(self.rows.gains(response).sum())
             bound = (self.problem.set_level * (1.0 + missed) - gain) / slope
             tol, start = self.profiles.tol, self.best.value
             gained = self.inside.value - start
             wanted = tol * max(abs(self.search.start), gained)
-            if bound - self.inside.value <= wanted and self._proven(slope, response):
+            found = bound - self.inside.value <= wanted
+            if (found or move == EARLY) and self._proven(slope, response):
                 return
             self._move(point, slope)
 
@@ -307,7 +334,7 @@ class Profile:
         table = self.table[counts] if len(counts) < len(bent) else self.table
         hessian = (table.T * bent[counts]) @ table
         hessian.flat[:: len(hessian) + 1] += flat
-        ridge = RIDGE * max(float(hessian.diagonal().max()), SMALLEST)
+        ridge = RIDGE * max(float(hessian.diagonal().max()), float(self.pull.max()))
         hessian.flat[:: len(hessian) + 1] += ridge
         _, found, info = lapack.dposv(hessian, right)
         if info or not np.isfinite(found).all():
@@ -322,13 +349,13 @@ class Profile:
             response, bent = self.rows.rounded(output, self.bent, self.centre)
             duals = np.clip(self.duals + self.pull * self.z, self.low, self.high)
             gradient = duals - self.table.T @ response
-            right = np.column_stack([-gradient, self.worth])
-            first, second = self._solved(bent, self._flat(), right).T
-            slope = -float(self.worth @ first) / float(self.worth @ second)
+            slope = float(gradient @ self.worth) / float(self.worth @ self.worth)
             missed = float(np.abs(gradient - slope * self.worth).max())
             if missed <= small or step == STEPS_AT_ONCE:
                 break
-            way = first + slope * second
+            right = np.column_stack([-gradient, self.worth])
+            first, second = self._solved(bent, self._flat(), right).T
+            way = first - float(self.worth @ first) / float(self.worth @ second) * second
             output = self._search_line(output, way, float(gradient @ way))
         self.centre, self.duals = response, duals
         return response, slope, missed
@@ -339,9 +366,7 @@ class Profile:
 
         def slope(share: float) -> float:
             response, _ = self.rows.rounded(output + share * across, self.bent, self.centre)
-            duals = np.clip(
-                self.duals + self.pull * (self.z + share * way), self.low, self.high
-            )
+            duals = np.clip(self.duals + self.pull * (self.z + share * way), self.low, self.high)
             return float(duals @ way - response @ across)
 
         low, high, at_low, at_high = 0.0, 1.0, falls, slope(1.0)
