@@ -2,11 +2,13 @@
 
     max v  over  P(a, b) ≤ V     =     min over t ≥ 0 of   t V + max (v − t P)
 
-Two ways to t. Of a piecewise linear loss max v − tP is the fit itself with a tilt s = 1/t, and the
-primal simplex goes from its vertex to that of the next s, where P crosses V. In general the
-tangents of the loss are a linear program, with t as the dual of its budget. Both hand u and t to
-:meth:`~cgboost.proofs.near_problem.NearProblem.bound`, which prices all columns and proves the end
-whatever they are, and both have models on the way, which attain it.
+Three ways to t. The profile of the objective (:mod:`cgboost.proofs.near_profiles`) is for curved
+losses and for many rows, where three digits are enough. Of a piecewise linear loss max v − tP is
+the fit itself with a tilt s = 1/t, and the primal simplex goes from its vertex to that of the next
+s, where P crosses V. In general the tangents of the loss are a linear program, with t as the dual
+of its budget. All hand u and t to :meth:`~cgboost.proofs.near_problem.NearProblem.bound`, which
+prices all columns and proves the end whatever they are, and all have models on the way, which
+attain it.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from cgboost.optimizers.simplex.primal_simplex import EndlessFailure, PrimalSimp
 from cgboost.optimizers.solver_options import solver_errors_as_master_errors
 from cgboost.proofs.near_problem import Model, NearProblem, side_by_side
 from cgboost.proofs.near_profiles import Profiles
-from cgboost.proofs.near_search import RangeEnd, Search
+from cgboost.proofs.near_search import OFTEN, RangeEnd, Search
 from cgboost.proofs.near_values import Value
 from cgboost.tolerances import SMALLEST
 
@@ -66,9 +68,6 @@ BELOW = 1e-9
 
 STEEPER = 8.0
 """A tilt grows or falls by no more than this factor at a time."""
-
-OFTEN = 3
-"""A column that so many ends have missed is there from the start for those that follow."""
 
 logger = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ from cgboost.arrays import Vector
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
 from cgboost.proofs.near_problem import LEAST_ROOM, NearProblem, side_by_side
-from cgboost.proofs.near_search import RangeEnd, Search
+from cgboost.proofs.near_search import OFTEN, RangeEnd, Search
 from cgboost.proofs.near_values import Value
 from cgboost.tolerances import SMALLEST
 
@@ -37,7 +37,7 @@ ROWS_PER_COLUMN = 20
 """… and where it has fewer rows than this for each column, at an optimum with many kinks: duals
 move too slowly there (stumps of continuous features)."""
 
-MOST_FAILURES = 3
+MOST_LOST = 3
 """After so many ends that were not found the others are left to the next way."""
 
 MOST_MOVES = 60
@@ -89,9 +89,6 @@ FARTHEST = 3.0
 
 LEAST_RISE = 1e-3
 """The rise of the objective counts as at least this share of the room."""
-
-OFTEN = 3
-"""A column that so many ends have missed is there from the start for those that follow."""
 
 
 class Profiles:
@@ -155,7 +152,7 @@ class Profiles:
         MasterError
             If its bound is not near enough to what is attained.
         """
-        if self._failures >= MOST_FAILURES:
+        if self._failures >= MOST_LOST:
             raise MasterError("other profiles have not met the level")
         search = Search(self.problem, value, sign, self.tol)
         profile = Profile(self, search)

@@ -12,6 +12,9 @@ from cgboost.generation.columns import Column
 from cgboost.proofs.near_problem import Model, NearProblem
 from cgboost.proofs.near_values import Value
 
+OFTEN = 3
+"""A column that so many ends have missed is there from the start for those that follow."""
+
 IDLE_ROUNDS = 5
 """Rounds in which nothing moves, after which rounding decides."""
 

@@ -34,7 +34,7 @@ from cgboost.inspection import plot_ranges
 from cgboost.optimizers.linear import tangent_program
 from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex
 from cgboost.proofs.near_ends import Ends
-from cgboost.proofs.near_profiles import MOST_FAILURES, Profile, Profiles
+from cgboost.proofs.near_profiles import MOST_LOST, Profile, Profiles
 from cgboost.proofs.near_search import Search
 from solvers import SolverFailure
 from tests.proofs.near_families import CASES, LABELS, NEW, WEIGHTS, N, P, X, Y, features
@@ -232,7 +232,7 @@ def test_profiles_that_fail_are_left_to_others(monkeypatch):
     monkeypatch.setattr(Profile, "_newton", lambda *given: (np.zeros(N), 1.0, np.inf))
     near = near_optimal(model, X, case.y, EPSILON)
     np.testing.assert_allclose(near.range("prediction", NEW), expected, rtol=1e-5, atol=1e-5)
-    assert near._ends._profiles._failures == MOST_FAILURES
+    assert near._ends._profiles._failures == MOST_LOST
 
 
 def test_what_a_program_leaves_out_does_not_count(monkeypatch):
