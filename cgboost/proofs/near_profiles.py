@@ -29,18 +29,18 @@ from cgboost.proofs.near_search import OFTEN, RangeEnd, Search
 from cgboost.proofs.near_values import Value
 from cgboost.tolerances import SMALLEST
 
-LOOSE = 1e-3
+LOOSEST_VERTEX = 1e-3
 """Of a sharp loss the last digits are those of a vertex: below this tolerance the simplex is as
 fast …"""
 
-ROWS_PER_COLUMN = 20
+ROWS_FOR_A_COLUMN = 20
 """… and where it has fewer rows than this for each column, at an optimum with many kinks: duals
 move too slowly there (stumps of continuous features)."""
 
 MOST_LOST = 3
 """After so many ends that were not found the others are left to the next way."""
 
-MOST_MOVES = 60
+MOST_THETAS = 60
 """Values of θ that are tried."""
 
 STEPS_AT_ONCE = 3
@@ -56,26 +56,26 @@ PULL = 2.0
 NEAR_KINKS = 1.5
 """Rows that are rounded at first, as a multiple of the coefficients …"""
 
-LEAST_WIDTH = 0.05
+WIDTH_OF_RESIDUALS = 0.05
 """… over this share of the mean residual at least, since many may be at their kinks."""
 
-FIRST_WIDTH = 8.0
+WIDER_AT_FIRST = 8.0
 """The first step is one of kinks that are so many times as wide."""
 
-RESIDUAL = 1e-2
+NO_GRADIENT = 1e-2
 """Gradients below this share of the tolerance are 0 …"""
 
-FIRST_RESIDUAL = 0.1
+FIRST_TOLERANCE = 0.1
 """… and of this one for the first moves."""
 
 FIRST_MOVES = 6
 """The moves that are the first."""
 
-EARLY = 5
+PRICED_AFTER = 5
 """The move after which columns are priced for the first time: most that are missing are then known,
 and later ones would have to begin again."""
 
-RIDGE = 1e-9
+BENT_AT_LEAST = 1e-9
 """Added to the Hessian, relative to its largest diagonal entry: some directions do not bend."""
 
 FLAT_ENOUGH = 0.2
@@ -122,8 +122,8 @@ class Profiles:
         """Whether the method is one for this problem."""
         low, high = problem.box
         if problem.rows.sharp:
-            enough = len(problem.merged.first) >= ROWS_PER_COLUMN * len(problem.columns)
-            return tol >= LOOSE and enough and bool(np.isfinite(high - low).all())
+            enough = len(problem.merged.first) >= ROWS_FOR_A_COLUMN * len(problem.columns)
+            return tol >= LOOSEST_VERTEX and enough and bool(np.isfinite(high - low).all())
         return tol > 0
 
     def _width(self, output: Vector, n_columns: int) -> float:
@@ -136,7 +136,7 @@ class Profiles:
         away = np.abs(np.abs(loss.target - output) - loss.epsilon)
         count = min(len(away) - 1, int(NEAR_KINKS * n_columns))
         near = 2.0 * float(np.partition(away, count)[count])
-        return max(near, LEAST_WIDTH * float(away.mean())) or 1.0
+        return max(near, WIDTH_OF_RESIDUALS * float(away.mean())) or 1.0
 
     def _take(self, columns: Sequence[Column], coef: Vector) -> None:
         """Columns that are there from the start."""
@@ -251,8 +251,8 @@ class Profile:
     def run(self) -> None:
         """From the optimum to the end."""
         self._leave()
-        for move in range(MOST_MOVES):
-            response, slope, missed = self._newton(FIRST_RESIDUAL if move < FIRST_MOVES else 1.0)
+        for move in range(MOST_THETAS):
+            response, slope, missed = self._newton(FIRST_TOLERANCE if move < FIRST_MOVES else 1.0)
             point = self._point(self.z)
             self._take_inside(point)
             if not np.isfinite(point.objective):
@@ -265,7 +265,7 @@ class Profile:
             gained = self.inside.value - start
             wanted = tol * max(abs(self.search.start), gained)
             found = bound - self.inside.value <= wanted
-            if (found or move == EARLY) and self._proven(slope, response):
+            if (found or move == PRICED_AFTER) and self._proven(slope, response):
                 return
             self._move(point, slope)
 
@@ -296,7 +296,7 @@ class Profile:
 
     def _leave(self) -> None:
         """Along a step of Newton's to about the level, where kinks are rounded more widely."""
-        _, bent = self.rows.rounded(self.best.output, FIRST_WIDTH * self.bent, self.centre)
+        _, bent = self.rows.rounded(self.best.output, WIDER_AT_FIRST * self.bent, self.centre)
         step = self._solved(bent, self._flat(), self.worth[:, None])[:, 0]
         step *= np.sqrt(2.0 * self.room / (self.worth @ step))
         start = self.z
@@ -331,7 +331,7 @@ class Profile:
         table = self.table[counts] if len(counts) < len(bent) else self.table
         hessian = (table.T * bent[counts]) @ table
         hessian.flat[:: len(hessian) + 1] += flat
-        ridge = RIDGE * max(float(hessian.diagonal().max()), float(self.pull.max()))
+        ridge = BENT_AT_LEAST * max(float(hessian.diagonal().max()), float(self.pull.max()))
         hessian.flat[:: len(hessian) + 1] += ridge
         _, found, info = lapack.dposv(hessian, right)
         if info or not np.isfinite(found).all():
@@ -340,7 +340,7 @@ class Profile:
 
     def _newton(self, ease: float) -> tuple[Vector, float, float]:
         """Response, slope of the profile, and what the response misses of its columns."""
-        small = RESIDUAL * max(self.profiles.tol, FIRST_RESIDUAL if ease < 1.0 else 0.0)
+        small = NO_GRADIENT * max(self.profiles.tol, FIRST_TOLERANCE if ease < 1.0 else 0.0)
         output = self.table @ self.z
         for step in range(STEPS_AT_ONCE + 1):
             response, bent = self.rows.rounded(output, self.bent, self.centre)
