@@ -24,6 +24,7 @@ from cgboost.estimators.thinning.members import (
 )
 from cgboost.estimators.thinning.problem import ThinningProblem, joint_margins
 from cgboost.estimators.thinning.unseen_predictions import (
+    drawn_rows,
     is_forest_of_all_rows,
     is_training_set,
     neutral,
@@ -202,7 +203,8 @@ def columns_of(
         Whether the ensemble was fitted to these rows; None: not known.
     """
     n_rows, doubtful, unknown = len(y), False, training is None
-    unseen = unseen_entries(ensemble, n_rows) if training is not False else None
+    samples = drawn_rows(ensemble) if training is not False else None
+    unseen = unseen_entries(samples, n_rows)
     if training and getattr(ensemble, "_n_samples", n_rows) != n_rows:
         raise ValueError(
             f"training_rows=True needs all rows of the fit in their order, {ensemble._n_samples} "
@@ -211,7 +213,7 @@ def columns_of(
         )
     other: HowSeen = "given" if training is None else "held_out"
     if training is None:
-        training = is_training_set(ensemble, y, unseen)
+        training = is_training_set(ensemble, y, None if unseen is None else samples)
         doubtful = not training and _warn_of_another_order(ensemble, n_rows)
     if not training:
         unseen = None
@@ -272,7 +274,7 @@ def _warn_of_part(ensemble: Any, members: Members, outputs: Cube, y: NDArray[Any
     fitted_to = int(getattr(ensemble, "_n_samples", 0))
     if not 0 < fitted_to * len(members) <= MOST_ENTRIES or isinstance(members, LeafMembers):
         return False
-    unseen = unseen_entries(ensemble, fitted_to)
+    unseen = unseen_entries(drawn_rows(ensemble), fitted_to)
     if unseen is None:
         return False
     if members.kind == "probability":

@@ -39,43 +39,51 @@ SAME_MEAN = 1e-6
 the targets of some forests are float32."""
 
 
-def unseen_entries(ensemble: Any, n_rows: int) -> Mask | None:
-    """Which member has not seen which row, shape (n_rows, n_members); None without bootstrap.
-
-    Parameters
-    ----------
-    ensemble : fitted ensemble
-        With ``estimators_samples_``: the rows of each member, drawn again from its seed.
-    n_rows : int
-        Of the rows that it was fitted to.
-    """
+def drawn_rows(ensemble: Any) -> list[NDArray[Any]] | None:
+    """The rows of each member, drawn again from its seed; None without bootstrap."""
     if getattr(ensemble, "bootstrap", None) is False and hasattr(ensemble, "criterion"):
         return None  # a forest on all rows
     samples = getattr(ensemble, "estimators_samples_", None)
+    return None if samples is None else [np.asarray(rows) for rows in samples]
+
+
+def unseen_entries(samples: list[NDArray[Any]] | None, n_rows: int) -> Mask | None:
+    """Which member has not seen which row, shape (n_rows, n_members); None where that is not known.
+
+    Parameters
+    ----------
+    samples : list of ndarray or None
+        The rows of each member.
+    n_rows : int
+        Of the rows that the ensemble was fitted to.
+    """
     if samples is None:
         return None
     unseen = np.ones((n_rows, len(samples)), dtype=bool)
     for j, rows in enumerate(samples):
-        own = np.asarray(rows)
-        own = np.flatnonzero(own) if own.dtype == bool else own
+        own = np.flatnonzero(rows) if rows.dtype == bool else rows
         if own.size and own.max() >= n_rows:
             return None
         unseen[own, j] = False
     return unseen if unseen.any(axis=1).mean() > 0.5 else None
 
 
-def is_training_set(ensemble: Any, y: NDArray[Any], unseen: Mask | None) -> bool:
+def is_training_set(
+    ensemble: Any, y: NDArray[Any], samples: Sequence[NDArray[Any] | None] | None
+) -> bool:
     """Whether these are the rows that the trees were fitted to, by the mean of y at their roots.
 
     Parameters
     ----------
     y : ndarray of shape (n_rows,)
         Numbers, or places of classes.
+    samples : sequence of ndarray or None
+        The rows of each tree; None: all.
     """
     trees = trees_of(ensemble)[:TREES_CHECKED]
-    samples = [None] * len(trees) if unseen is None else ensemble.estimators_samples_[: len(trees)]
+    own = [None] * len(trees) if samples is None else samples[: len(trees)]
     return bool(trees) and all(
-        _is_root_of(tree, y, rows) for tree, rows in zip(trees, samples, strict=True)
+        _is_root_of(tree, y, rows) for tree, rows in zip(trees, own, strict=True)
     )
 
 

@@ -9,6 +9,7 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomFo
 
 from cgboost.estimators.thinning.fitting import members_of
 from cgboost.estimators.thinning.unseen_predictions import (
+    drawn_rows,
     is_training_set,
     neutral,
     share_of_known,
@@ -25,7 +26,7 @@ def test_out_of_bag_rows_are_those_of_the_forest(share):
     X, y = classes(3)
     forest = RandomForestClassifier(40, oob_score=True, max_samples=share, random_state=0)
     forest.fit(X, y)
-    unseen = unseen_entries(forest, len(y))
+    unseen = unseen_entries(drawn_rows(forest), len(y))
     outputs = members_of(forest).outputs(X)
     means = neutral(outputs, unseen)
     for j in range(3):
@@ -77,7 +78,7 @@ def test_training_rows_are_recognised():
     assert not is_training_set(forest, y + 0.1, None)
     assert not is_training_set(forest, y[:-1], None)
     assert not is_training_set([len], y, None)
-    assert unseen_entries(forest, len(y)) is None
+    assert unseen_entries(drawn_rows(forest), len(y)) is None
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -87,7 +88,7 @@ def test_rows_of_the_fit_are_told_from_new_ones(known):
     forest = RandomForestClassifier(60, random_state=0).fit(X[:400], y[:400])
     rows = slice(0, 200) if known else slice(400, 600)
     said = np.stack([tree.predict(X[rows]) for tree in forest.estimators_], axis=1)
-    share, count = share_of_known(unseen_entries(forest, 400), said != y[rows, None])
+    share, count = share_of_known(unseen_entries(drawn_rows(forest), 400), said != y[rows, None])
     assert count >= 20
     assert share == 1.0 if known else share < 0.05
 
