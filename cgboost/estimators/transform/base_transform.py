@@ -104,7 +104,7 @@ class BaseTableStages(BaseStagewise):
         X : array-like or data frame of shape (n_rows, n_features), a source of blocks or of sums
             Numbers, with nan for missing values; in a data frame also categories. A source is any
             object that can be iterated over repeatedly and yields (X, y) or (X, y, weights), with
-            the same rows in the same order each time; boosted linear trees hold one or two bytes
+            the same rows in the same order each time; boosted linear trees hold five or six bytes
             per row and feature in memory, and 8 more per numeric feature. With an
             :class:`~cgboost.sources.SQLSource`, a :class:`TransformRegressor` or
             :class:`TransformClassifier` is fitted in the database; with
