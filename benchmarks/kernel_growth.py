@@ -16,7 +16,6 @@ only draws the picture again.
 
 from __future__ import annotations
 
-import csv
 import multiprocessing
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -24,7 +23,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from kernel_scaling import FOLDER, exponent, part_of
+from kernel_scaling import FOLDER, exponent, part_of, tell
 from many_kernels import Rows, rows_of, sets_of_features
 from sklearn.svm import SVC
 
@@ -113,18 +112,9 @@ def draw(lines: list[list[str]]) -> None:
 def main() -> None:
     """Print a line for every fit."""
     found = options(__doc__, data=None, write=False, draw=False)
-    if found.draw:
-        rows = csv.reader((FOLDER / "kernel_growth.csv").open(encoding="utf-8"))
-        draw(list(rows)[1:])
-        return
-    lines: list[list[str]] = []
-    for line in lines_of(Path(found.data) if found.data else data_folder()):
-        lines.append(line)
-        print(", ".join(f"{n} {v}" for n, v in zip(HEAD, line, strict=True)), flush=True)
-    if found.write:
-        with (FOLDER / "kernel_growth.csv").open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows([HEAD, *lines])
-        draw(lines)
+    folder = Path(found.data) if found.data else data_folder()
+    lines = None if found.draw else lines_of(folder)
+    tell(FOLDER / "kernel_growth.csv", HEAD, lines, draw, write=found.write)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from __future__ import annotations
 import csv
 import multiprocessing
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -106,22 +106,34 @@ def draw(lines: list[list[str]]) -> None:
     figure.savefig(FOLDER / "kernel_scaling.png", dpi=120)
 
 
+def tell(
+    table: Path,
+    head: Sequence[str],
+    lines: Iterable[list[str]] | None,
+    draw: Callable[[list[list[str]]], None],
+    *,
+    write: bool,
+) -> None:
+    """Print every line, and write table and picture; None: only draw what the table has."""
+    if lines is None:
+        draw(list(csv.reader(table.open(encoding="utf-8")))[1:])
+        return
+    found: list[list[str]] = []
+    for line in lines:
+        found.append(line)
+        print(", ".join(f"{n} {v}" for n, v in zip(head, line, strict=True)), flush=True)
+    if write:
+        with table.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows([head, *found])
+        draw(found)
+
+
 def main() -> None:
     """Print a line for every problem."""
     found = options(__doc__, data=None, only=("kernels", "rows"), write=False)
-    lines: list[list[str]] = []
-    if not found.only and (FOLDER / "kernel_scaling.csv").exists():  # only the picture
-        rows = csv.reader((FOLDER / "kernel_scaling.csv").open(encoding="utf-8"))
-        draw(list(rows)[1:])
-        return
     folder = Path(found.data) if found.data else data_folder()
-    for line in lines_of(folder, found.only):
-        lines.append(line)
-        print(", ".join(f"{n} {v}" for n, v in zip(HEAD, line, strict=True)), flush=True)
-    if found.write:
-        with (FOLDER / "kernel_scaling.csv").open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows([HEAD, *lines])
-        draw(lines)
+    lines = None if not found.only else lines_of(folder, found.only)
+    tell(FOLDER / "kernel_scaling.csv", HEAD, lines, draw, write=found.write)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from cgboost.generation import MasterState
-from cgboost.parallel.blas import available
+from cgboost.parallel.threads import available
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import KernelPool, StrataPricer
 from cgboost.studies.datasets import load_mnist, odd_even_labels

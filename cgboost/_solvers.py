@@ -50,32 +50,11 @@ def load() -> ModuleType:
 
 
 if TYPE_CHECKING:
+    from solvers import *  # noqa: F403
     from solvers import BACKENDS as BACKENDS
-    from solvers import Backend as Backend
-    from solvers import InfeasibleError as InfeasibleError
-    from solvers import InfeasibleOrUnboundedError as InfeasibleOrUnboundedError
-    from solvers import InterruptedSolveError as InterruptedSolveError
-    from solvers import LimitError as LimitError
-    from solvers import MissingBackendError as MissingBackendError
-    from solvers import OptionError as OptionError
-    from solvers import Program as Program
-    from solvers import ProgramError as ProgramError
-    from solvers import Session as Session
-    from solvers import Solution as Solution
-    from solvers import SolverError as SolverError
-    from solvers import SolverFailure as SolverFailure
-    from solvers import Status as Status
-    from solvers import UnboundedError as UnboundedError
-    from solvers import UnknownSolverError as UnknownSolverError
-    from solvers import UnsupportedProblemError as UnsupportedProblemError
-    from solvers import available_backends as available_backends
-    from solvers import check_options as check_options
-    from solvers import get_backend as get_backend
-    from solvers import open_session as open_session
     from solvers import put_back as put_back
     from solvers import quiet_highs as quiet_highs
     from solvers import run_highs as run_highs
     from solvers import run_interruptible as run_interruptible
-    from solvers import solve as solve
 else:
     sys.modules[__name__] = load()

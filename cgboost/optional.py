@@ -51,7 +51,6 @@ class OnDemand:
 
     Parameters
     ----------
-    module : str
     what : str
         What needs it, as of :func:`require`.
     """

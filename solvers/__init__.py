@@ -10,11 +10,13 @@ from .api import available_backends, check_options, get_backend, open_session, s
 from .backends.highs import quiet_highs as quiet_highs
 from .backends.highs import run_highs as run_highs
 from .backends.highs import run_interruptible as run_interruptible
-from .program.errors import (
+from .program.errors import InterruptedSolveError, LimitError
+from .program.modelling import put_back as put_back
+from .program.program import Program
+from .program.solution import Solution
+from .program.status import (
     InfeasibleError,
     InfeasibleOrUnboundedError,
-    InterruptedSolveError,
-    LimitError,
     MissingBackendError,
     OptionError,
     ProgramError,
@@ -25,9 +27,6 @@ from .program.errors import (
     UnknownSolverError,
     UnsupportedProblemError,
 )
-from .program.modelling import put_back as put_back
-from .program.program import Program
-from .program.solution import Solution
 from .sessions.protocols import Backend, Session
 
 __all__ = [

@@ -16,16 +16,10 @@ from .backends.highs import HighsBackend
 from .backends.osqp import OSQP
 from .backends.piqp import PIQP
 from .backends.scipy import SCIPY
-from .program.errors import (
-    LimitError,
-    OptionError,
-    SolverError,
-    SolverFailure,
-    UnknownSolverError,
-    verified,
-)
+from .program.errors import LimitError, verified
 from .program.program import Program
 from .program.solution import Solution
+from .program.status import OptionError, SolverError, SolverFailure, UnknownSolverError
 from .sessions.protocols import BACKENDS, Backend, Session, local_backends
 
 __all__ = ["BACKENDS", "available_backends", "get_backend", "local_backends"]

@@ -86,7 +86,6 @@ class StageBuilder:
 
         Parameters
         ----------
-        sums : OutputSums
         earlier : sequence of Stage
             Those whose outputs are there.
         """

@@ -45,7 +45,6 @@ class Constraints:
         ----------
         earlier : sequence of Stage
             Those whose outputs are there.
-        n_features : int
         """
         sets = self.sets or (frozenset(range(n_features)),)
         known: Mask = np.ones((n_features + len(earlier), len(sets)), dtype=bool)
@@ -85,7 +84,6 @@ def choices(belongings: Mask, n_features: int, n_regressors: int) -> list[tuple[
     Parameters
     ----------
     belongings : ndarray of bool, shape (n_inputs, n_sets)
-    n_features : int
     n_regressors : int
         Outputs that can be regressors: the first ones.
     """

@@ -16,7 +16,6 @@ def mean_loss(loss: DifferentiableLoss, held: Mask, output: Vector) -> float:
 
     Parameters
     ----------
-    loss : DifferentiableLoss
     held : ndarray of bool, shape (n_rows,)
     output : ndarray of shape (n_rows,)
         f of all rows.

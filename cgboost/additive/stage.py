@@ -55,7 +55,6 @@ class Stage:
 
     Attributes
     ----------
-    intercept : float
     terms : list of (λ, Transformation)
     link : Transformation or None
         A function of the sum.
@@ -126,12 +125,7 @@ class Stage:
 
 @dataclass(eq=False)
 class Stages:
-    """All stages of a model, in order: the family of their outputs as hypotheses.
-
-    Attributes
-    ----------
-    stages : list of Stage
-    """
+    """All stages of a model, in order: the family of their outputs as hypotheses."""
 
     stages: list[Stage] = field(default_factory=list)
 
@@ -164,8 +158,6 @@ class StageOutput:
 
     Attributes
     ----------
-    family : Stages
-    number : int
     share : float
         Of the additive model that it is a part of, by absolute weights.
     """

@@ -164,7 +164,6 @@ def evaluate(hypotheses: Sequence[Hypothesis], X: Any) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    hypotheses : sequence of Hypothesis
     X : array-like with n_rows rows
 
     Returns
@@ -184,7 +183,6 @@ def weighted_sum(
 
     Parameters
     ----------
-    hypotheses : sequence of Hypothesis
     coef : ndarray of shape (n_hypotheses,)
         Basis functions with a zero coefficient cost nothing.
     X : array-like with n_rows rows

@@ -245,7 +245,6 @@ class ColumnGeneration:
                 callback.close()
 
     def _run(self, resume: RunRecord | None) -> Result:
-        """All rounds."""
         trace = Trace(self.tol)
         if self._adjusts:
             trace.coming = len(self._able.columns)
@@ -414,7 +413,6 @@ class ColumnGeneration:
             callback.save(partial(self._record, trace, stop), ended=stop is not None)
 
     def _record(self, trace: Trace, stop: Stop | None) -> RunRecord:
-        """The run so far."""
         offered = self._offered if trace.coming > len(trace.columns) else []
         columns = [*trace.columns, *offered]
         seconds = time.perf_counter() - trace.started

@@ -22,7 +22,6 @@ class PackedMatrix:
     ----------
     triangle : ndarray of shape (n_rows(n_rows + 1)/2,)
         It is not copied.
-    n_rows : int
     """
 
     __array_ufunc__ = None  # vector @ K is no product of arrays

@@ -63,7 +63,6 @@ def gap_scale(objective: float, empty: float = 1.0) -> float:
 
     Parameters
     ----------
-    objective : float
     empty : float, default=1.0
         The objective of the model without columns.
     """

@@ -35,9 +35,6 @@ class RunRecord:
     rows : list of dict
         Of the history.
     path : list of (coef, intercept)
-    scales : list of float
-    best_bound, lowest, highest : float
-    flat : int
     seconds : float
         Since the start.
     memory : object

@@ -59,12 +59,7 @@ class FunctionSpace(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class OutputsColumn(Column):
-    """A function with a part for each output, one after the other.
-
-    Attributes
-    ----------
-    functions : sequence of Hypothesis
-    """
+    """A function with a part for each output, one after the other."""
 
     functions: Sequence[Any] = field(kw_only=True)
 
@@ -76,12 +71,7 @@ class OutputsColumn(Column):
 
 @dataclass(frozen=True, eq=False)
 class SpaceColumn(OutputsColumn):
-    """A space of functions as a column.
-
-    Attributes
-    ----------
-    space : FunctionSpace
-    """
+    """A space of functions as a column."""
 
     space: FunctionSpace = field(kw_only=True)
 

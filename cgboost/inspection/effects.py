@@ -40,7 +40,6 @@ class Effect:
 
     Attributes
     ----------
-    feature : str
     values : ndarray of shape (n_values,)
         Numbers, or categories.
     mean, std : ndarray of shape (n_values,)

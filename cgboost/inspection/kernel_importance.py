@@ -223,7 +223,6 @@ def column_shares(model: Any, rows: Any, total: Vector | None = None) -> Vector:
 
     Parameters
     ----------
-    model : fitted kernel estimator
     rows : ndarray of shape (n_rows, n_features)
         As its ``_rows`` checks them.
     total : ndarray of shape (n_rows, n_outputs), optional

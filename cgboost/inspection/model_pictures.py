@@ -44,10 +44,8 @@ class _Panel:
 
     Attributes
     ----------
-    name : str
     weight : float
         What the function is multiplied by in the stage.
-    function : Transformation
     labels : list of str or None
         Of the categories, as they are drawn, where the input is one.
     regressor : int or None

@@ -141,8 +141,6 @@ class RestrictedMaster:
 
         Parameters
         ----------
-        search : Search
-        seconds : float
         relaxation : Relaxation or None
             Columns whose reduced costs there are above the gap are left out.
         """

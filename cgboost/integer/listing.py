@@ -52,12 +52,7 @@ LEAST_SECONDS = 5.0
 
 
 class Listing:
-    """What a search has learnt of lists of columns.
-
-    Parameters
-    ----------
-    search : Search
-    """
+    """What a search has learnt of lists of columns."""
 
     def __init__(self, search: Search) -> None:
         self._search, self._too_large = search, math.inf

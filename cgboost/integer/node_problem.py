@@ -57,10 +57,8 @@ class NodeProblem:
     ----------
     root : LinearMaster
         The user's master, for its rows.
-    pool : GlobalColumnPool
     pricer : Pricer
         The user's.
-    decisions : sequence of Decision
     fixed : mapping of int to float, optional
         Numbers of columns that are fixed, and how often each is taken: what they use of the rows is
         taken off the right-hand sides.
@@ -71,8 +69,6 @@ class NodeProblem:
 
     Attributes
     ----------
-    master : LinearMaster
-    pricer : NodePricer
     fixed_cost : float
         Of the fixed columns.
     """
@@ -239,11 +235,6 @@ class UserPricer:
     """The user's pricer at a node: it sees its own rows and the decisions, and keeps to them.
 
     Its new columns come to the pool.
-
-    Parameters
-    ----------
-    problem : NodeProblem
-    pricer : Pricer
     """
 
     def __init__(self, problem: NodeProblem, pricer: Pricer) -> None:
@@ -303,13 +294,7 @@ class UserPricer:
 
 
 class NodePricer:
-    """Prices the pool first, and then asks the user's pricer for columns that a node allows.
-
-    Parameters
-    ----------
-    problem : NodeProblem
-    pricer : UserPricer
-    """
+    """Prices the pool first, and then asks the user's pricer for columns that a node allows."""
 
     def __init__(self, problem: NodeProblem, pricer: UserPricer) -> None:
         self._problem, self.checked_pricer = problem, pricer

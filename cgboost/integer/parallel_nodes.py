@@ -77,7 +77,6 @@ class ParallelNodes:
 
     Parameters
     ----------
-    search : Search
     executor : Executor
         A batch has as many nodes as it has tasks.
     """

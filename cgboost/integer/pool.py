@@ -41,7 +41,6 @@ class GlobalColumnPool:
 
     Attributes
     ----------
-    columns : list of Column
     numbers : dict of hashable to int
         Places of the rows.
     signed : set of hashable

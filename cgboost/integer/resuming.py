@@ -26,19 +26,14 @@ class SearchRecord:
         The pool.
     divided : ndarray of bool of shape (n_rows,)
     incumbent : dict of int to float
-    objective : float
-    found_by : str
     solutions : list
         The best ones.
-    root_duals : tuple or None
     nodes : list of Node
         Open ones; the node that was being solved is one of them.
-    cuts : list of Row
     tree : object
         The table and the closed nodes.
     counts : tuple of int
         Relaxations, pricings and probes so far.
-    seconds : float
     strong : dict or None
         What strong branching has learned.
     objective_step : float or None

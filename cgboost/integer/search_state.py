@@ -71,8 +71,6 @@ class Relaxation:
 
     Attributes
     ----------
-    stop_reason : StopReason
-    message : str
     error : Exception or None
         What the master or the pricer has raised.
     objective : float
@@ -114,14 +112,6 @@ class Search:
 
     Parameters
     ----------
-    master : LinearMaster
-    pricer : Pricer
-    objective_step : float or None
-    columns_per_round : int
-    smoothing : Smoothing or None
-    gap : float
-    time_limit : float or None
-    subgradient : Subgradient or None
     integer : collection of hashable, default=()
         Variables that must be integer in a solution, whether its columns are or not.
     requirements : sequence of Requirement, default=()
@@ -129,7 +119,6 @@ class Search:
 
     Attributes
     ----------
-    pool : GlobalColumnPool
     once : frozenset of hashable
         Blocks of which every solution has exactly one column.
     incumbent : dict of int to float

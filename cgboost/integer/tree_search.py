@@ -169,15 +169,7 @@ def _name(function: Any) -> str:
 
 
 class TreeSearch:
-    """One search.
-
-    Parameters
-    ----------
-    what : TreeOptions
-    gap : float
-    time_limit : float or None
-    max_nodes : int or None
-    """
+    """One search."""
 
     def __init__(
         self, what: TreeOptions, gap: float, time_limit: float | None, max_nodes: int | None

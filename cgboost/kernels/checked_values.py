@@ -100,7 +100,6 @@ def check_function(name: str, kernel: Kernel, X: Matrix) -> None:
 
     Parameters
     ----------
-    name : str
     kernel : Kernel
         Fitted.
     X : ndarray or sparse matrix of shape (n_rows, n_features)

@@ -149,7 +149,6 @@ class _SharedCentres(NamedTuple):
 
     Attributes
     ----------
-    parts : list of WeightedCentres
     centres : list of ndarray
         Each once.
     columns : slice
@@ -212,7 +211,6 @@ def _used_features(X: Matrix, centres: Matrix) -> Indices | None:
 
 
 def _from_expansion(X: Matrix, part: WeightedCentres) -> Vector:
-    """One part, without its centres."""
     centres = stacked(part.centres).astype(float_dtype(X), copy=False)
     return part.kernel.expanded(centres, part.weights)(X)
 

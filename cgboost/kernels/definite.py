@@ -60,7 +60,6 @@ def check_definite(name: str, kernel: Kernel, X: Matrix) -> None:
 
     Parameters
     ----------
-    name : str
     kernel : Kernel
         Fitted.
     X : ndarray or sparse matrix of shape (n_rows, n_features)
@@ -90,9 +89,6 @@ def check_whole(name: str, kernel: Kernel, gram: PackedMatrix, *, narrow: bool) 
 
     Parameters
     ----------
-    name : str
-    kernel : Kernel
-    gram : PackedMatrix
     narrow : bool
         Whether its values were given in float32.
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,21 +29,9 @@ from cgboost.kernels.checked_values import kernel_values
 from cgboost.kernels.combinations import WeightedCentres, library_sum
 from cgboost.kernels.expansions import ROWS_AT_ONCE
 from cgboost.kernels.kernel import Kernel
+from cgboost.kernels.scaling import Scaler, scaled
 from cgboost.kernels.sparse_rows import is_sparse, like, single, stacked
 from cgboost.tolerances import UNIT_ROUNDOFF
-
-
-class Scaler(Protocol):
-    """What kernels see of rows."""
-
-    def transform(self, X: Any, /) -> Any:
-        """The rows, scaled."""
-
-
-def scaled(X: Matrix, scaler: Scaler | None) -> Matrix:
-    """What kernels see of rows of features."""
-    seen: Matrix = X if scaler is None else scaler.transform(X)
-    return seen
 
 
 @dataclass(frozen=True)
@@ -52,8 +40,6 @@ class KernelFamily:
 
     Attributes
     ----------
-    name : str
-    kernel : Kernel
     scaler : FeatureScaler or None
         What the kernel, and its centres, see of the features of a row.
     """
@@ -182,7 +168,6 @@ class KernelSpace:
 
     Parameters
     ----------
-    functions : KernelFamily
     make_gram : callable
         Makes K_p(x_i, x_j) of all training rows.
     rows : matrix of n_rows rows

@@ -267,7 +267,6 @@ def normalized(kernel: Kernel, name: str, normalize: bool | str) -> Kernel:
 
     Parameters
     ----------
-    kernel : Kernel
     name : str
         For errors.
     normalize : {True, "parts", "whole", False}

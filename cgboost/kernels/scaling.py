@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Matrix, Vector
 from cgboost.exceptions import DataWarning, see, warn_caller
 from cgboost.kernels.expansions import Weights
 from cgboost.kernels.on_columns import Columns, Header
@@ -23,14 +23,22 @@ to be far: a kernel of distances is then near 0 for all centres, one of products
 BEYOND_TRAINING = 2.0
 
 
+class Scaler(Protocol):
+    """What kernels see of rows."""
+
+    def transform(self, X: Any, /) -> Any:
+        """The rows, scaled."""
+
+
+def scaled(X: Matrix, scaler: Scaler | None) -> Matrix:
+    """What kernels see of rows of features."""
+    seen: Matrix = X if scaler is None else scaler.transform(X)
+    return seen
+
+
 @dataclass(frozen=True, eq=False)
 class Widened:
-    """Rows in float64, and what a scaler makes of these: float32 is too narrow for some kernels.
-
-    Attributes
-    ----------
-    scaler : FeatureScaler or None
-    """
+    """Rows in float64, and what a scaler makes of these: float32 is too narrow for some kernels."""
 
     scaler: FeatureScaler | None
 

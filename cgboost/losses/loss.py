@@ -83,8 +83,6 @@ def require(loss: Any, needs: Collection[Ability], by: str) -> None:
 
     Parameters
     ----------
-    loss : Loss
-    needs : collection of str
     by : str
         What needs them, for the message.
     """

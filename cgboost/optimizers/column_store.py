@@ -41,8 +41,6 @@ class ColumnStore:
 
     Parameters
     ----------
-    n_rows : int
-    centred : bool
     large : float
         Columns of larger entries become free directions, and solvers see of them only what is left:
         :mod:`cgboost.optimizers.large_columns`. Scores and scaled columns are those
@@ -227,7 +225,7 @@ class ColumnStore:
             return own[places]
         support, held = np.flatnonzero(response), self.count - self.n_free
         if 2 * len(places) < held:
-            return response[support] @ self._held(places, support)
+            return response[support] @ self.scaled(places + self.n_free, support)
         rows = self._buffer if 2 * len(support) > len(response) else self._buffer[support]
         weights = response if len(rows) == len(response) else response[support]
         scores: Vector = (weights @ rows[:, :held])[places]
@@ -257,19 +255,14 @@ class ColumnStore:
         All columns on all rows, both in order, are shown as they are kept: they must not be written
         to.
         """
-        if not self.n_free:
-            return self._held(columns, rows)
-        unpriced, values = columns < self.n_free, np.empty((len(rows), len(columns)))
-        if unpriced.any():
+        if self.n_free and (unpriced := columns < self.n_free).any():
+            values = np.empty((len(rows), len(columns)))
             values[:, unpriced] = self.free_columns.rows(rows, columns[unpriced])
-        if not unpriced.all():
-            values[:, ~unpriced] = self._held(columns[~unpriced] - self.n_free, rows)
-        return values
-
-    def _held(self, places: Indices, rows: Indices) -> Vector:
-        count = self.count - self.n_free
-        all_rows = len(rows) == len(self._buffer) and _in_order(rows)
-        if len(places) < count or not _in_order(places):
+            values[:, ~unpriced] = self.scaled(columns[~unpriced], rows)
+            return values
+        places, count = columns - self.n_free, self.count - self.n_free
+        all_rows = len(rows) == len(self._buffer) and bool((rows[1:] > rows[:-1]).all())
+        if len(places) < count or (places[1:] <= places[:-1]).any():
             if all_rows:
                 return np.take(self._buffer, places, axis=1)
             return self._buffer[np.ix_(rows, places)]
@@ -335,7 +328,3 @@ class ColumnStore:
             lambda r: missed + (r - before) @ directions,
         )
         return response
-
-
-def _in_order(numbers: Indices) -> bool:
-    return bool((numbers[1:] > numbers[:-1]).all())

@@ -62,7 +62,6 @@ class LargeColumns:
 
     Parameters
     ----------
-    n_rows : int
     least : float
         Size of the entries above which a direction is free.
 
@@ -130,7 +129,6 @@ class LargeColumns:
 
         Parameters
         ----------
-        first : int
         numbers : ndarray of int
             Of the columns; pivots among them have no residual.
         shares : ndarray of shape (n_directions - first, len(numbers))

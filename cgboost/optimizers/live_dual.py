@@ -50,7 +50,6 @@ class RestrictedPoint:
     Attributes
     ----------
     coef : ndarray of shape (n_columns,)
-    intercept : float
     output : ndarray of shape (n_rows,)
     response : ndarray of shape (n_rows,)
         Pseudo-response r, up to the solver's accuracy.

@@ -106,8 +106,6 @@ class RestrictedDual:
 
     Parameters
     ----------
-    loss : SupportVectorLoss
-    form : DualForm
     open_session : callable
         ``open_session(loss, columns, form)``: the session that is solved again and again.
     solver : str
@@ -119,7 +117,6 @@ class RestrictedDual:
 
     Attributes
     ----------
-    loss : SupportVectorLoss
     rate : ndarray of shape (n_variables,)
         Of the variables at the last point.
     ends_inside : bool

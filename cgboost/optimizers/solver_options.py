@@ -118,7 +118,6 @@ def advice(loss: Any, largest: float, otherwise: str = OTHERWISE) -> str:
 
     Parameters
     ----------
-    loss : SupportVectorLoss or other loss
     largest : float
         The largest absolute value of a column; 0 without one.
     otherwise : str

@@ -26,9 +26,8 @@ from typing import Any, Protocol, Self
 import joblib
 
 from cgboost.exceptions import ExecutorError, WorkerWarning, warn_caller
-from cgboost.parallel.blas import available, blas_threads
 from cgboost.parallel.pickling import UNPICKLABLE, pickled, sendable, sending
-from cgboost.parallel.threads import Threads
+from cgboost.parallel.threads import Threads, available, blas_threads
 
 Task = Callable[[Any, Any, Any], tuple[Any, Any]]
 """(data, state, message) → (state, answer); of the top level of a module, to be found elsewhere."""

@@ -35,7 +35,6 @@ class ItemTasks:
     ----------
     work : callable
         ``work(message, item)``; on threads it is called several times at once.
-    items : sequence
     executor : Executor, concurrent.futures.Executor or None
         One that keeps objects, as all of :mod:`cgboost.parallel` do. None: one item after another.
     """

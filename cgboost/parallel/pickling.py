@@ -31,7 +31,6 @@ def pickled(what: Any, executor: Any, described: str = NEEDS) -> bytes:
 
     Parameters
     ----------
-    what : object
     executor : Executor
         It is named in the error.
     described : str

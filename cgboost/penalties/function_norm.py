@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
+from typing import ClassVar
 
 from cgboost.penalties.penalty import Penalty
 
@@ -46,10 +47,7 @@ class FunctionNorm(Penalty):
     def __hash__(self) -> int:
         return hash((type(self), tuple(sorted((self.weights or {}).items()))))
 
-    @property
-    def of_functions(self) -> bool:
-        """True."""
-        return True
+    of_functions: ClassVar[bool] = True
 
     def weight(self, name: str) -> float:
         """The weight w_p of a kernel."""

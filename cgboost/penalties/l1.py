@@ -41,10 +41,7 @@ class OneNormEntry:
 class L1(Penalty):
     """Σ|α|: a column has a coefficient only where |h·r| = 1."""
 
-    @property
-    def threshold(self) -> float:
-        """1."""
-        return 1.0
+    threshold: ClassVar[float] = 1.0
 
     def value(self, coef: Vector) -> float:
         """Σ|α|."""

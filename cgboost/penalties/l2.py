@@ -37,10 +37,7 @@ class TwoNormEntry:
 class L2(Penalty):
     """½Σα²: at the optimum α = h·r, for every column."""
 
-    @property
-    def quadratic(self) -> float:
-        """1."""
-        return 1.0
+    quadratic: ClassVar[float] = 1.0
 
     def value(self, coef: Vector) -> float:
         """½Σα²."""

@@ -41,7 +41,6 @@ class DualForm:
 
     Attributes
     ----------
-    penalty : Penalty
     two_sided : bool
         Whether coefficients are free in sign.
     offset : {"none", "penalized", "free"}

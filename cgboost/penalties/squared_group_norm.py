@@ -52,20 +52,9 @@ class SquaredGroupNorm(GroupNorm):
 
     __hash__ = GroupNorm.__hash__
 
-    @property
-    def threshold(self) -> float:
-        """0."""
-        return 0.0
-
-    @property
-    def degree(self) -> int:
-        """2."""
-        return 2
-
-    @property
-    def compares_scores(self) -> bool:
-        """True."""
-        return True
+    threshold: ClassVar[float] = 0.0
+    degree: ClassVar[int] = 2
+    compares_scores: ClassVar[bool] = True
 
     def value(self, coef: Vector) -> float:
         """½(Σ|α|)²."""

@@ -127,10 +127,8 @@ def read_arrays(file: IO[bytes], n_bytes: int, descriptions: list[Any]) -> list[
 
     Parameters
     ----------
-    file : file
     n_bytes : int
         All that it has. Nothing is allocated for arrays that do not fit.
-    descriptions : list
 
     Raises
     ------

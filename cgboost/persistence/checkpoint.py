@@ -144,7 +144,6 @@ class Checkpoint(Callback):
 
 
 def _parts(fingerprint: str) -> dict[str, str]:
-    """The named parts of a fingerprint."""
     return dict(part.split("=", 1) for part in fingerprint.split(";") if "=" in part)
 
 

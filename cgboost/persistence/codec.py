@@ -68,7 +68,6 @@ def encoded(root: Any, functions: Mapping[str, Any] | None = None) -> ObjectGrap
 
     Parameters
     ----------
-    root : object
     functions : mapping of str to callable or None
         Names for functions, classes and objects of the user's; those of others are the names that
         they have in Python.

@@ -35,10 +35,8 @@ class ObjectNode:
 
     Attributes
     ----------
-    tag : str
     static : tuple
         JSON that goes with the tag, the same for many objects.
-    children : tuple of objects
     array : ndarray or None
         Whose bytes are stored; then without children.
     kind : type or None

@@ -37,7 +37,6 @@ class StagePricer:
 
     Parameters
     ----------
-    builder : StageBuilder
     outputs : sequence of OutputSums
         Of the rows, where the master's f is.
     """
@@ -121,8 +120,6 @@ class FunctionChange:
 
     Attributes
     ----------
-    feature : int
-    new, old : AdditiveFunction
     turn : int
         The round in which it was found: 1, 2, …
     """
@@ -141,12 +138,10 @@ class BackfittingPricer:
 
     Parameters
     ----------
-    smoother : Smoother
     passes : Passes
         Rows of the fit, and which are held out.
     loss : SquaredError
         On all rows with weight 1; the master's has weight 0 on holdout rows.
-    n_features : int
     tol : float
         Changes are appreciable whose root mean square over the training rows is larger than this,
         relative to that of the response about its mean.
@@ -216,13 +211,7 @@ class BackfittingPricer:
 
 
 class MostTurns:
-    """A callback that ends a run after so many rounds of all features.
-
-    Parameters
-    ----------
-    pricer : BackfittingPricer
-    most : int
-    """
+    """A callback that ends a run after so many rounds of all features."""
 
     stop_reason = StopReason.MAX_ROUNDS
 

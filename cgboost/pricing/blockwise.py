@@ -97,7 +97,6 @@ class PricingQuery:
 
     Attributes
     ----------
-    state : MasterState
     seconds : float or None
         Time limit of the pass.
     """

@@ -48,7 +48,6 @@ def first_label(
         Nodes as bits.
     step : float
         Of the first resource.
-    source : int
     member : ndarray of shape (n_nodes,)
         The sets that each node is in, as bits.
 
@@ -141,7 +140,6 @@ def label_paths(
         Of the first resource.
     n_cells : float
         Cells in a step.
-    source, sink : int
     below : float
         Only paths that cost less reach the sink.
     remember : bool
@@ -298,10 +296,8 @@ def least_onward(
     lower, upper : ndarray of shape (n_nodes,)
     step, cells : float
         Cells in a step.
-    n_cells : int
     rounding : float
         An amount may be below its cell by this share of it.
-    source, sink : int
 
     Returns
     -------

@@ -254,7 +254,6 @@ class ElementaryPaths:
             Of arcs; inf for one that is not there.
         limit : int
             Paths, at most.
-        below : float
         subsets : sequence of (nodes, price), optional
             A path pays the price, of at least 0, for every second node of each of these sets. At
             most 64 sets.

@@ -31,7 +31,6 @@ class LinearTreePricer:
 
     Parameters
     ----------
-    grower : TreeGrower
     training : ndarray of shape (n_rows,)
         Sample weights; 0 for rows that are held out, as in the master's loss. A row of weight 2
         counts as two rows. Weights with a mean below 1, over the rows that have any, are multiplied

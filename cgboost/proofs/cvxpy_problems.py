@@ -92,7 +92,6 @@ def reading_of_cvxpy(problem: Any, *data_given: Any) -> tuple[Reading, Data]:
 
     Parameters
     ----------
-    problem : cvxpy.Problem
     *data_given : object
         Rows, targets and weights that came with it: all None.
 

@@ -141,7 +141,6 @@ class ExactFit:
         What the objective is a multiple of.
     balanced : bool
         Whether the intercept is free.
-    positive : bool
     kernel : bool
         Whether X is the matrix of a kernel, and the penalty ½ wᵀXw.
     """
@@ -236,10 +235,8 @@ class ExactValues:
 
     Attributes
     ----------
-    objective, bound : Fraction
     integers : list of int
         The pseudo-response times 2**bits.
-    bits : int
     largest_scores : list of float
         The score of each feature, rounded up: its size, or itself where coefficients are positive.
     """

@@ -76,7 +76,6 @@ class MachineProblem:
         Their numbers in X.
     balanced : bool
         Whether there is a free intercept.
-    name : str
     largest : float
         The largest k(x, x) of the rows.
     matrix : callable

@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.arrays import Vector
 from cgboost.estimators.common.certified import BaseBoost, Certified
-from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.plan import RunTask
 from cgboost.estimators.common.training_rows import TrainingRows, is_source
 from cgboost.estimators.rules.base_rule_set import WithinBudget
 from cgboost.exceptions import CertificateError
@@ -120,7 +120,7 @@ class NearProblem:
     def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any, epsilon: float) -> None:
         _check_kind(model)
         self.training, plan = _plan_of(model, X, y, sample_weight)
-        task = next(iter(plan.subproblems()))
+        task = next(iter(plan.tasks()))
         self.pricer, self.pool = _checked(model, task), plan.pool
         self.master = cast(SupportVectorMaster, task.master)
         self.two_sided, self.offset = self.master.two_sided, self.master.offset
@@ -162,7 +162,7 @@ class NearProblem:
 
     # ------------------------------------------------------------------ the optimum
 
-    def _solve(self, task: Subproblem) -> None:
+    def _solve(self, task: RunTask) -> None:
         """The optimum, a dual point there, and the program of what is near."""
         states: list[MasterState] = []
 
@@ -375,6 +375,11 @@ def _plan_of(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRo
             f"the {kind} has a budget of rules or conditions, which is not convex: give "
             "max_total_conditions=None and max_rules=None"
         )
+    if getattr(model, "form", "weighted") != "weighted":
+        raise CertificateError(
+            f"the {kind} has form={model.form!r}, whose rules have no weights to vary: give "
+            "form='weighted'"
+        )
     if not isinstance(plan, Certified):
         raise CertificateError(f"near_optimal does not know which problem a {kind} solves")
     if len(plan.y_of_runs) > 1 or plan.y_of_runs[0].ndim > 1:
@@ -399,7 +404,7 @@ def _check_same_features(model: Any, X: Any) -> None:
         )
 
 
-def _checked(model: Any, task: Subproblem) -> Any:
+def _checked(model: Any, task: RunTask) -> Any:
     """The pricer of a problem whose columns are all known to it, under a 1-norm."""
     kind, master, pricer = type(model).__name__, task.master, task.pricer
     penalty = getattr(master, "penalty", None)

@@ -44,7 +44,6 @@ def reading_of_own(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -
 
     Parameters
     ----------
-    model : estimator
     X, y, sample_weight
         As given to ``fit``.
     data : Data
@@ -83,7 +82,6 @@ class OwnReading:
 
     Attributes
     ----------
-    reading : Reading
     data : Data
         With the columns of a kernel machine instead of features.
     """

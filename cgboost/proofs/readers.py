@@ -67,11 +67,9 @@ class Reading:
 
     Attributes
     ----------
-    problems : list of LinearProblem
     coef : list of ndarray
         Of each problem, shape (n_features,) or (n_features, n_outputs).
     intercept : list of float or ndarray
-    assumed : list of str
     write : callable or None
         Puts coefficients and intercepts of all problems into a model of the class.
     """

@@ -264,7 +264,6 @@ class ScaledHuberRows(Rows):
     Attributes
     ----------
     target, weights : ndarray of shape (n_rows,)
-    epsilon : float
     """
 
     target: Vector

@@ -160,10 +160,8 @@ def proves(
         Items of which a bin has all or none.
     apart : sequence of pairs
         Items that no bin has both of.
-    capacity : int
     times : sequence of int
         How many there are of each item.
-    bound : int
     """
     best = np.zeros(capacity + 1, dtype=object)
     for items, size, count in groups:
@@ -287,7 +285,6 @@ class PricedColumns:
         By how much all solutions cost more than they do by the costs of the columns.
     amounts : list of ndarray of shape (n_columns,)
         Of each row.
-    needs, duals : list of float
     """
 
     columns: Sequence[Column]

@@ -88,10 +88,8 @@ def entrants(
 
     Parameters
     ----------
-    split : Split
     row : Row
         Of the mixture (or of a composite kernel).
-    C_values : sequence of float
     normalize, negation : bool
         As for :func:`~cgboost.studies.odd_even.parse_library`.
     **parameters

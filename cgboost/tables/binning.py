@@ -115,12 +115,7 @@ def _places(edges: Vector, values: Matrix) -> Indices:
 
 @dataclass(frozen=True, eq=False)
 class Categories:
-    """Categories, given as numbers 0, 1, …; the last group has missing and unknown ones.
-
-    Attributes
-    ----------
-    count : int
-    """
+    """Categories, given as numbers 0, 1, …; the last group has missing and unknown ones."""
 
     count: int
     ordered = False
@@ -161,7 +156,6 @@ def intervals_of(values: Matrix, counts: Vector, most: int, *, same: float = 0.0
         A sample; nan for missing ones.
     counts : ndarray of shape (n_values,)
         Rows that each stands for.
-    most : int
     same : float
         Values this close, relative to the range, are one value; ``SAME`` for computed ones.
     """
@@ -206,7 +200,6 @@ class Prepared:
 
     Attributes
     ----------
-    rows : TableRows or SourceRows
     held : ndarray of bool, shape (n_rows,)
         None of a class that would have no row left to train on; without classes all rows are one.
     groups : list of Intervals or Categories
@@ -227,7 +220,6 @@ class SourceSummary:
 
     Attributes
     ----------
-    schema : Schema
     y, weights : ndarray of shape (n_rows,)
     """
 
@@ -273,7 +265,6 @@ class BlocksRead:
 
     Attributes
     ----------
-    maker : SchemaMaker
     y : ndarray of shape (n_rows,)
     weights : ndarray of shape (n_rows,) or None
         None where no block has any.
@@ -372,8 +363,6 @@ def prepared(
 
     Parameters
     ----------
-    rows : TableRows or SourceRows
-    schema : Schema
     y, weights : ndarray of shape (n_rows,)
         Rows of weight 0 make no intervals.
     n_classes : int
@@ -430,7 +419,6 @@ def groups_of(
         Their weights.
     categories : sequence of (dict or None)
         Of the features: None for numbers.
-    max_bins : int
     """
     return [
         intervals_of(values[:, j], counts, max_bins) if known is None else Categories(len(known))

@@ -71,6 +71,16 @@ def check_frame(X: Any) -> None:
     )
 
 
+def check_unmasked(name: str, values: Any) -> None:
+    """Raise a ValueError for a masked array with masked values, which would count as numbers."""
+    if isinstance(values, np.ma.MaskedArray) and (count := int(np.ma.count_masked(values))):
+        raise ValueError(
+            f"{name} has {count} masked value{'s' * (count > 1)} of {values.size}, which are no "
+            f"numbers: leave these rows out, or fill the values in, {name}.filled(np.nan) where "
+            f"missing values are allowed{see('input-data')}"
+        )
+
+
 def check_no_times(X: Any, of_what: str, section: Section) -> None:
     """Raise a ValueError for arrays, or columns of a frame, of dates or times.
 

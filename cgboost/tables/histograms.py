@@ -36,7 +36,6 @@ def bin_matrix(numbers: ShortIndices, n_bins: int, ones: Vector) -> csc_array:
     ----------
     numbers : ndarray of int32, shape (n_rows, n_features)
         Of the bins of every row, over all features.
-    n_bins : int
     ones : ndarray
         See :func:`ones_for`.
     """
@@ -52,7 +51,6 @@ class RowBins:
     ----------
     numbers : ndarray of int32, shape (n_rows, n_features)
         Of the bins of every row, over all features.
-    n_bins : int
     """
 
     def __init__(self, numbers: ShortIndices, n_bins: int) -> None:
@@ -75,7 +73,6 @@ class RowBins:
         ----------
         rows, part : ndarray of int, shape (n_chosen,)
             Rows, and the part that each is in.
-        n_parts : int
         columns : ndarray of shape (n_chosen, n_columns)
         """
         total = np.zeros((n_parts * self.n_bins, columns.shape[1]))

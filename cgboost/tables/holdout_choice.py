@@ -133,7 +133,6 @@ def held_out(hashes: Hashes, share: float) -> Mask:
     ----------
     hashes : ndarray of int64, shape (n_rows,)
         From :func:`numbered`.
-    share : float
     """
     return (hashes & (2**LOW_BITS - 1)) < holdout_limit(share)
 
@@ -185,7 +184,6 @@ def chosen(hashes: Hashes, weights: Vector, share: float) -> HoldoutChoice:
     ----------
     hashes : ndarray of int64, shape (n_rows,)
     weights : ndarray of shape (n_rows,)
-    share : float
     """
     if len(hashes) > NUMBERED_AT_ONCE:
         hashes = _numbered_in_parts(hashes, weights)

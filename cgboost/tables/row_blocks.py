@@ -67,8 +67,6 @@ class SourceRows:
 
     Parameters
     ----------
-    source : iterable
-    schema : Schema
     y : ndarray of shape (n_rows,)
         Responses it had when it was first read.
     """

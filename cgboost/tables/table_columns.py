@@ -23,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.arrays import Vector
-from cgboost.exceptions import see
 from cgboost.forks import cached_property
 from cgboost.tables.frames import (
     NUMBERS,
     TIMES,
     FrameColumn,
     check_frame,
+    check_unmasked,
     frame_of,
     has_numbers,
     has_times,
@@ -195,16 +195,6 @@ def columns_of(X: Any) -> list[TableColumn]:
         raise ValueError(f"X must have 2 dimensions (rows, features), got shape {array.shape}")
     values = microseconds(array) if array.dtype.kind in TIMES else array
     return [TableColumn(None, values[:, j], str(array.dtype)) for j in range(array.shape[1])]
-
-
-def check_unmasked(name: str, values: Any) -> None:
-    """Raise a ValueError for a masked array with masked values, which would count as numbers."""
-    if isinstance(values, np.ma.MaskedArray) and (count := int(np.ma.count_masked(values))):
-        raise ValueError(
-            f"{name} has {count} masked value{'s' * (count > 1)} of {values.size}, which are no "
-            f"numbers: leave these rows out, or fill the values in, {name}.filled(np.nan) where "
-            f"missing values are allowed{see('input-data')}"
-        )
 
 
 def kinds_of_types(types: Iterable[type]) -> set[str]:

@@ -10,8 +10,8 @@ from sklearn.datasets import load_breast_cancer
 
 from cgboost import LPBoostClassifier
 from solvers.api import BACKENDS
-from solvers.program.errors import Status
 from solvers.program.solution import Point
+from solvers.program.status import Status
 from solvers.sessions.engine import Answer
 from solvers.sessions.rebuilding import RebuildingBackend
 

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..program.arrays import MatrixLike
-from ..program.errors import MissingBackendError, OptionError, SolverFailure, Status
 from ..program.growing import GrowingProgram, check_columns
 from ..program.program import Program
 from ..program.solution import Solution
+from ..program.status import MissingBackendError, OptionError, SolverFailure, Status
 from ..sessions.engine import Answer, Request, ask
 from ..sessions.protocols import Session, class_name, require_support
 from ..sessions.rebuilding import RebuildingBackend

@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..program.arrays import Float64Array
-from ..program.errors import Status
 from ..program.program import Program, Sides, upper_triangle
 from ..program.solution import Point
+from ..program.status import Status
 from ..sessions.engine import POINTLESS, Answer, Request, apply_options
 from ..sessions.rebuilding import RebuildingBackend
 

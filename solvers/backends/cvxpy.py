@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..program.errors import MissingBackendError, OptionError, Status, UnknownSolverError
 from ..program.program import Program, Sides, full_sparse, objective, variable
 from ..program.solution import Point
+from ..program.status import MissingBackendError, OptionError, Status, UnknownSolverError
 from ..sessions.engine import Answer, Request
 from ..sessions.rebuilding import RebuildingBackend
 from ..tolerances import CERTIFICATE

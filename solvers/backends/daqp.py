@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..program.arrays import Float64Array, is_sparse
-from ..program.errors import OptionError, Status
 from ..program.program import Program, full_dense
 from ..program.solution import Point
+from ..program.status import OptionError, Status
 from ..sessions.engine import POINTLESS, Answer, Request
 from ..sessions.rebuilding import RebuildingBackend
 

@@ -26,17 +26,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..program.arrays import DenseOrSparse, Float64Array, IntArray, is_sparse
-from ..program.errors import (
-    MissingBackendError,
-    OptionError,
-    SolverFailure,
-    Status,
-    check_tolerance,
-    refusal,
-)
+from ..program.errors import check_tolerance, refusal
 from ..program.growing import NewColumns, NewRows
 from ..program.program import Program
 from ..program.solution import Solution
+from ..program.status import MissingBackendError, OptionError, SolverFailure, Status
 from ..sessions.engine import empty_solution
 from ..sessions.rebuilding import CheckedSession
 from ..tolerances import MIP_GAP

@@ -15,9 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..program.arrays import Float64Array, IntArray
-from ..program.errors import OptionError, Status
 from ..program.program import Program, upper_triangle
 from ..program.solution import Point
+from ..program.status import OptionError, Status
 from ..sessions.engine import Answer, Request
 from ..sessions.rebuilding import RebuildingBackend
 from ..tolerances import CERTIFICATE, LEAST_TIME

@@ -17,9 +17,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..program.arrays import is_sparse
-from ..program.errors import SolverFailure, Status
 from ..program.program import Program, fill, full_dense, full_sparse
 from ..program.solution import Point
+from ..program.status import SolverFailure, Status
 from ..sessions.engine import POINTLESS, Answer, Request, apply_options
 from ..sessions.rebuilding import RebuildingBackend
 from ..tolerances import DENSE_FILL

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..program.errors import OptionError, Status
 from ..program.program import Program, Sides
 from ..program.solution import Point
+from ..program.status import OptionError, Status
 from ..sessions.engine import Answer, Request
 from ..sessions.rebuilding import RebuildingBackend
 from ..tolerances import MIP_GAP

@@ -30,32 +30,11 @@ from .solution import Solution
 from .status import (
     InfeasibleError,
     InfeasibleOrUnboundedError,
-    MissingBackendError,
-    OptionError,
-    ProgramError,
     SolverError,
     SolverFailure,
     Status,
     UnboundedError,
-    UnknownSolverError,
-    UnsupportedProblemError,
 )
-
-__all__ = [
-    "InfeasibleError",
-    "InfeasibleOrUnboundedError",
-    "InterruptedSolveError",
-    "LimitError",
-    "MissingBackendError",
-    "OptionError",
-    "ProgramError",
-    "SolverError",
-    "SolverFailure",
-    "Status",
-    "UnboundedError",
-    "UnknownSolverError",
-    "UnsupportedProblemError",
-]
 
 
 class LimitError(SolverError):

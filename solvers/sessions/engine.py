@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..program.errors import OptionError, SolverError, SolverFailure, refusal
+from ..program.errors import refusal
 from ..program.growing import GrowingProgram
 from ..program.program import Program
 from ..program.solution import Point, Solution
-from ..program.status import Status
+from ..program.status import OptionError, SolverError, SolverFailure, Status
 
 
 @dataclass(frozen=True)

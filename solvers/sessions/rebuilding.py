@@ -23,7 +23,7 @@ from ..program.arrays import (
     as_finite_vector,
     as_indices,
 )
-from ..program.errors import MissingBackendError, Status, refusal, verified
+from ..program.errors import refusal, verified
 from ..program.growing import (
     ColumnEntries,
     GrowingProgram,
@@ -34,6 +34,7 @@ from ..program.growing import (
 )
 from ..program.program import Program
 from ..program.solution import Point, Solution
+from ..program.status import MissingBackendError, Status
 from ..refinement.polish import polished
 from ..refinement.presolve import Elimination, Gram, find_elimination
 from .engine import Answer, Engine, Request, ask, empty_answer

@@ -209,6 +209,7 @@ TABLES = "tables_describe_the_rounds_and_the_model"
 PATH = "a_path_has_the_models_of_separate_fits"
 SCORERS = "scorers_see_the_model_of_each_round"
 STAGES = "stages_end_in_the_model"
+FIRST = "what_breaks_in_the_first_round_leaves_nothing"
 BY_TABLE = "outputs_are_made_of_the_table_of_columns"
 
 TWO_NORM = {COPIES: "a repeated row is a repeated column, too"}
@@ -216,6 +217,7 @@ ORDER = {COPIES: "trees of equal merit are chosen by the order of rows"}
 FOLDS = {COPIES: "rows are dealt out to folds one by one"}
 SMOOTH = CGBoostRegressor("linear", loss="squared_error", columns_per_round=1)
 AT_ONCE = {"a_fit_cut_short_says_so_and_keeps_the_rounds_before": "it has one round"}
+ONE_SEARCH = dict.fromkeys((STOPPING, SCORERS, CUT, FIRST), "it is a search without rounds")
 SCALED = {SPARSE: "features of sparse rows are scaled, not centred"}
 WARM = {CUT: "what a solver answers depends on how the run goes on"}
 LESS = {BY_TABLE: "scores of classes are those of the columns, less their mean"}
@@ -286,6 +288,7 @@ PROGRAMS = [
         but=HINGES,
     ),
     case(RuleSetClassifier(max_bins=5)),
+    case(RuleSetClassifier(4, form="dnf", max_bins=5), "dnf", unique=False, but=ONE_SEARCH),
     case(RuleSetRegressor(max_bins=5)),
 ]
 """Stumps, learners and rules in a linear program."""

@@ -43,8 +43,7 @@ from cgboost.losses import (
 from cgboost.masters import LinearMaster
 from cgboost.masters.constrained.constrained_master import ConstrainedMaster
 from cgboost.masters.convex.convex_master import ConvexMaster
-from cgboost.masters.quantiles.box_master import BoxMaster
-from cgboost.masters.quantiles.noncrossing_master import NoncrossingMaster
+from cgboost.masters.quantiles.noncrossing_masters import BoxMaster, NoncrossingMaster
 from cgboost.masters.rkhs.rkhs_master import RKHSMaster
 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 from cgboost.masters.support_vector.formulations import EntropyMaster

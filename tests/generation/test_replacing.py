@@ -10,8 +10,7 @@ from cgboost import RBF, ColumnGeneration, KernelLibrary
 from cgboost.generation.history import StopReason, Trace
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.losses import Hinge
-from cgboost.masters.rkhs.rkhs_master import RKHSMaster
-from cgboost.masters.rkhs.staged import StagedMaster
+from cgboost.masters.rkhs.rkhs_master import RKHSMaster, StagedMaster
 from cgboost.pricing import KernelPool
 from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
 

@@ -5,8 +5,7 @@ import threading
 
 import pytest
 
-from cgboost.parallel.blas import available, blas_threads
-from cgboost.parallel.threads import AHEAD, Threads
+from cgboost.parallel.threads import AHEAD, Threads, available, blas_threads
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])

@@ -23,10 +23,13 @@ from tests.persistence.make_files import FOLDER, file_name
 from tests.persistence.models import fitted
 
 SOURCES = Path(cgboost.__file__).parents[1]
-MODULES = {"kernels/numeric/distances": "gaussian", "estimators/kernel/kernel_input": "read_rows"}
+MODULES = {
+    "kernels/numeric/distances": "gaussian",
+    "estimators/kernel/base_kernel_boost": "read_rows",
+}
 WORDS = {
     r"\bdistances(?= import)": "gaussian",
-    r"\bkernel_input\b": "read_rows",
+    r"\bbase_kernel_boost\b": "read_rows",
     r"\b_runs\b": "_ended",
 }
 """Two modules and a private attribute, in all sources."""

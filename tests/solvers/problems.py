@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from solvers import Program, SolverError, UnboundedError, available_backends, get_backend
 from solvers.api import local_backends
-from solvers.program.errors import InfeasibleError, InfeasibleOrUnboundedError
+from solvers.program.status import InfeasibleError, InfeasibleOrUnboundedError
 
 INF = np.inf
 NATIVE = ("auto", *local_backends())

@@ -26,7 +26,6 @@ class StageCurve:
     ----------
     name : str
         Of the input; stage_k for the output of stage k.
-    stage : int
     weight : float
         λ, what the function is multiplied by in the stage.
     function : Transformation

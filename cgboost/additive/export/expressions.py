@@ -31,12 +31,7 @@ PRECEDENCE = {
 
 
 class SQL:
-    """An expression.
-
-    Parameters
-    ----------
-    tree : sqlglot.Expression or str
-    """
+    """An expression."""
 
     __slots__ = ("tree",)
     __array_ufunc__ = None  # a number of NumPy leaves operators to it

@@ -51,7 +51,6 @@ def by_interval(
 
     Parameters
     ----------
-    transformation : Transformation
     x : SQL
         What is transformed.
     outputs : sequence of SQL
@@ -159,7 +158,6 @@ def stage_expressions(
 
     Parameters
     ----------
-    stages : Stages
     schema : Schema
         Numeric columns must be double precision; NULL and NaN are missing. Columns without names
         are called x0, x1, …
@@ -217,7 +215,6 @@ def models_statement(
     ----------
     models : sequence of (stages, coef, intercept)
         Of each output; stages beyond the coefficients are left out.
-    schema : Schema
     table : str or sequence of str
         Its name, or the parts of its name, ("main", "people") say.
     output : str
@@ -273,8 +270,6 @@ def query(
 
     Parameters
     ----------
-    sql : Dialect
-    schema : Schema
     steps : dict of str to SQL
         Names (without quotes) and expressions in the features and the steps before.
     prediction : SQL
@@ -362,7 +357,6 @@ def share(scores: Sequence[SQL], own: int) -> SQL:
 
 
 def _sum(sql: Dialect, stage: Stage, inputs: Sequence[Input], n_features: int) -> SQL:
-    """The sum of the terms."""
     outputs = [column for column, _ in inputs[n_features:]]
     terms = []
     for weight, term in stage.terms:

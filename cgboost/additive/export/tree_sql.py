@@ -46,7 +46,6 @@ def trees_statement(
     Parameters
     ----------
     outputs : sequence of (intercept, [(coef, tree), …])
-    schema : Schema
     table, output, keep, dialect
         As in :func:`cgboost.additive.export.sql.models_statement`.
     link : {"identity", "logistic", "log", "softmax"}

@@ -48,7 +48,6 @@ class MemoryPlace:
 
     Parameters
     ----------
-    prepared : Prepared
     weights : ndarray of shape (n_rows,)
     mapped : callable
         ``map``, or the same on threads.
@@ -89,7 +88,6 @@ def in_memory(
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features), or SourceRows
-    schema : Schema
     y, weights : ndarray of shape (n_rows,)
     n_jobs : int
         Threads.
@@ -122,8 +120,6 @@ class MemoryAggregates:
 
     Parameters
     ----------
-    passes : Passes
-    loss : Loss
     target, weights : ndarray of shape (n_rows,)
     groups : sequence of Intervals or Categories
         Of the features.
@@ -329,7 +325,6 @@ class MemoryOutput:
 
     Parameters
     ----------
-    passes : Passes
     weights : ndarray of shape (n_rows,)
     groups : sequence of Intervals or Categories
         Of the features.
@@ -452,7 +447,6 @@ class MemoryOutput:
         return np.zeros(0) if self.spills else values
 
     def _of_stage(self, stage: Stage) -> Any:
-        """What a stage is on all rows."""
 
         def make(block: RowBlock) -> Vector:
             evaluate = partial(self._value, rows=block.rows)

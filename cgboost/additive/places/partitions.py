@@ -124,13 +124,11 @@ class PartitionedRows:
 
     Parameters
     ----------
-    executor : KeepingExecutor
     loaders : iterable of callables
         What makes the partitions: see :meth:`KeepingExecutor.keep`.
 
     Attributes
     ----------
-    schema : Schema
     classes : ndarray of shape (n_classes,) or None
         Of a classifier.
     """
@@ -222,14 +220,7 @@ class PartitionedRows:
 
 
 class PartitionedPlace:
-    """Rows on workers, divided.
-
-    Parameters
-    ----------
-    rows : PartitionedRows
-    plan : PartitionPlan
-    has_holdout : bool
-    """
+    """Rows on workers, divided."""
 
     def __init__(self, rows: PartitionedRows, plan: PartitionPlan, *, has_holdout: bool) -> None:
         self.rows, self.groups, self.has_holdout = rows, plan.groups, has_holdout
@@ -240,7 +231,6 @@ class PartitionedPlace:
 
         Parameters
         ----------
-        loss : Loss
         target : ndarray of shape (n_classes,) or (0,)
             Of every class; without classes the response is the target.
         """
@@ -269,8 +259,6 @@ class CallLog:
 
     Parameters
     ----------
-    place : PartitionedPlace
-    loss : Loss
     target : ndarray of shape (n_classes,) or (0,)
         Of every class; without classes the response is the target.
     spread : float
@@ -315,12 +303,7 @@ class CallLog:
 
 
 class PartitionedAggregates:
-    """Sums over rows on workers: see :class:`~cgboost.additive.places.place.Aggregates`.
-
-    Parameters
-    ----------
-    log : CallLog
-    """
+    """Sums over rows on workers: see :class:`~cgboost.additive.places.place.Aggregates`."""
 
     def __init__(self, log: CallLog) -> None:
         self.log, self.loss = log, log.loss
@@ -365,7 +348,6 @@ class PartitionedOutput:
 
     Parameters
     ----------
-    log : CallLog
     number : int
         Of the output.
     """

@@ -26,7 +26,6 @@ class OutputSums(Ranges, Protocol):
     ----------
     groups : list of Intervals or Categories
         Of the features, and of the outputs of stages whose intervals were asked for.
-    n_features : int
     extremes : list of (float, float)
         The least and the largest value of every output, over the rows that count.
     """
@@ -65,7 +64,6 @@ class OutputSums(Ranges, Protocol):
 
         Parameters
         ----------
-        terms : sequence of Transformation
         n_regressors : int
             So many of the first outputs may be used by their leaves.
         near_means : ndarray of shape (n_terms + 1,)
@@ -113,7 +111,6 @@ class Place(Protocol):
 
         Parameters
         ----------
-        loss : Loss
         target : ndarray of shape (n_rows,), or what stands for it where the rows are elsewhere
         """
         ...

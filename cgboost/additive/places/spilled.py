@@ -25,12 +25,7 @@ ITEM = np.dtype(np.float64).itemsize
 
 
 class Spilled:
-    """One number for every row, in a file: by slices, or by numbers of rows in ascending order.
-
-    Parameters
-    ----------
-    n_rows : int
-    """
+    """One number for every row, in a file: by slices, or by numbers of rows in ascending order."""
 
     def __init__(self, n_rows: int) -> None:
         self.n_rows = n_rows
@@ -65,7 +60,6 @@ class Made:
     ----------
     make : callable
         Of a slice of rows.
-    n_rows : int
     """
 
     def __init__(self, make: Callable[[slice], Vector], n_rows: int) -> None:

@@ -45,7 +45,6 @@ class Call(NamedTuple):
         The output whose sums the function is of; None: of all together.
     function : callable
         (sums, …) → answer; a method of them, say.
-    arguments : tuple
     """
 
     part: int | None
@@ -80,7 +79,6 @@ class PartitionPlan:
 
     Attributes
     ----------
-    n_features : int
     schema : Schema or None
         None: the rows are encoded.
     classes : ndarray of shape (n_classes,) or None
@@ -123,7 +121,6 @@ class Message:
         Of the aggregates.
     alive : frozenset of int
         Numbers of those that are still needed.
-    loss : Loss
     target : ndarray
         Of every class; of shape (0,) where the response is the target.
     spread : float
@@ -280,7 +277,6 @@ class Look:
 
     Attributes
     ----------
-    maker : SchemaMaker
     n_rows : tuple of int
         Of every partition.
     weighted : tuple of bool or None

@@ -61,7 +61,6 @@ class SQLAggregates:
     ----------
     division : Division
         Outputs become columns of its table.
-    loss : Loss
     target : ndarray of shape (n_classes,) or (0,)
         For a loss of one output the label of each class, 1 or −1; without classes y is a number.
     prefix : str

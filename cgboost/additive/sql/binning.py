@@ -46,7 +46,6 @@ class Store:
 
     Parameters
     ----------
-    session : SQLSession
     table : str
         A temporary table of the session.
     columns : sequence of str
@@ -156,10 +155,8 @@ class Division:
     store : Store
         A table with the columns y, w, held, sampled, and those of inputs: :func:`code_column`, and
         :func:`regressor_column` and :func:`distance_column` of numbers.
-    groups : list of Intervals or Categories
     training, holdout : float
         Σ w.
-    n_rows : int
     mean : float
         Of y.
     is_weighted : bool
@@ -230,8 +227,6 @@ def divided(
 
     Parameters
     ----------
-    session : SQLSession
-    copy : Copy
     max_bins, share, seed
         As in :func:`cgboost.tables.binning.prepared`.
     keep : bool

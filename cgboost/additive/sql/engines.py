@@ -47,12 +47,10 @@ class DatabaseEngine:
 
     Attributes
     ----------
-    sql : Dialect
     bits : str
         The 64 bits of a number as a signed integer; ``{}`` is the number.
     number : str
         A column of numbers as double precision, NULL where it is not a number.
-    floor : str
     type_of : str
         The name of the type of a column.
     typed_by_value : bool
@@ -65,7 +63,6 @@ class DatabaseEngine:
     columns : str
         A statement that tells the columns of a query: by the description of its result, or by its
         rows.
-    columns_in_rows : bool
     folds_names : bool
         Whether names that differ in case alone are one.
     savepoint : bool

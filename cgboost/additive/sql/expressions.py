@@ -28,10 +28,8 @@ def hash_expression(engine: DatabaseEngine, columns: Sequence[str], seed: int) -
 
     Parameters
     ----------
-    engine : DatabaseEngine
     columns : sequence of str
         Of double precision; NULL where missing. The response is the last.
-    seed : int
     """
     zero = engine.sql.number(0.0)
     bits = [f"COALESCE({engine.bits.format(f'({x} + {zero})')}, {NO_NUMBER})" for x in columns]
@@ -69,7 +67,6 @@ def numbered_query(
 
     Parameters
     ----------
-    sql : Dialect
     table : str
         With the linear hashes as a column h.
     copies : str
@@ -215,7 +212,6 @@ def term_expression(term: Transformation, code: SQL, regressor: str, outputs: Se
 
     Parameters
     ----------
-    term : Transformation
     code : SQL
         The column of the group, times 2, and 1 more on holdout rows.
     regressor : str

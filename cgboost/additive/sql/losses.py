@@ -37,7 +37,6 @@ def expressions_of(loss: Loss, y: SQL, f: SQL) -> LossExpressions:
 
     Parameters
     ----------
-    loss : Loss
     y, f : SQL
         A column, and a column or an expression in brackets.
 

@@ -23,7 +23,6 @@ class SQLPlace:
 
     Parameters
     ----------
-    source : SQLSource
     categorical : "from_dtype" or sequence of str or int
         Features that are categories.
     classification : bool
@@ -90,7 +89,6 @@ class SQLPlace:
 
         Parameters
         ----------
-        loss : Loss
         target : ndarray of shape (n_classes,) or (0,)
             The label of each class, 1 or −1, or its number; without classes y is the target.
 

@@ -44,7 +44,6 @@ class Scratch:
 
     Parameters
     ----------
-    cursor : DuckDB connection
     name : str
         Of the database and of its file; no other has it.
     """
@@ -114,11 +113,6 @@ class SQLSession:
 
     Temporary tables have their own names, begin with ``cgboost_`` and are dropped by
     :meth:`close`, in PostgreSQL together with all that was done since the savepoint.
-
-    Parameters
-    ----------
-    connection : DB-API connection
-    engine : DatabaseEngine
 
     Attributes
     ----------

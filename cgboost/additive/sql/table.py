@@ -42,7 +42,6 @@ class Copy:
     ----------
     table : str
         A temporary table with columns c0, c1, … of the features, y and w.
-    schema : Schema
     n_rows : int
         Of positive weight.
     least : float
@@ -239,7 +238,6 @@ def _copy(
     weight: str | None,
     classification: bool,
 ) -> str:
-    """A query for the copy."""
     sql = session.sql
 
     def category(name: str) -> str:

@@ -58,7 +58,6 @@ class TermProducts:
 
     Parameters
     ----------
-    terms : sequence of Transformation
     near_means : ndarray of shape (n_terms,)
         Near the means of the terms.
     grouped : mapping of int to SplitMoments
@@ -174,7 +173,6 @@ class TermProducts:
     def _term(
         self, term: Transformation, near_mean: float, known: Mapping[Hashable, float]
     ) -> Part:
-        """A term as it is."""
         key = key_of(term)
         origin = known.get(key, near_mean)
         slope = np.zeros((len(term.leaf), 1 + len(self.origin)))

@@ -353,7 +353,6 @@ def full(training: Moments, ridge: float, squares: Vector | None = None) -> Vect
 
     Parameters
     ----------
-    training : Moments
     ridge : float
         Added to the diagonal, relative to it.
     squares : ndarray of shape (n_regressors,) or None

@@ -34,12 +34,7 @@ MOST_KEPT = 256
 
 @dataclass(frozen=True)
 class SplitMoments:
-    """Training rows and holdout rows of the same data.
-
-    Attributes
-    ----------
-    training, holdout : Moments
-    """
+    """Training rows and holdout rows of the same data."""
 
     training: Moments
     holdout: Moments
@@ -84,7 +79,6 @@ class Passes:
 
     Parameters
     ----------
-    rows : TableRows or SourceRows
     weights : ndarray of shape (n_rows,)
         A row of weight 2 counts as two rows. Weights with a mean below 1, over the rows that have
         any, are multiplied to have the mean 1: there cannot be less than one row behind each.

@@ -95,7 +95,6 @@ class SharedGroupProducts:
         ----------
         own : ndarray of shape (n_rows,)
         codes : ndarray of int, shape (n_rows,)
-        n_groups : int
         centres : ndarray of shape (n_groups,)
             Near the values of ``own`` in each group.
         """
@@ -110,7 +109,6 @@ class SharedGroupProducts:
         x : ndarray of shape (n_rows,) or None
             The variable that makes the groups, near 0; None: it is 0.
         codes : ndarray of int, shape (n_rows,)
-        n_groups : int
 
         Returns
         -------

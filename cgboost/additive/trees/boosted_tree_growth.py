@@ -46,8 +46,6 @@ class GrowingNode:
         Its model; the coefficients are those of all regressors, shape (n_regressors,).
     moments : Moments
         Of (chosen regressors, response).
-    split : BinarySplit or None
-    children : list of int
     """
 
     path: tuple[int, ...]
@@ -70,7 +68,6 @@ class GrownTree:
 
     Attributes
     ----------
-    tree : ModelTree
     place : ndarray of int, shape (n_rows,)
         The leaf of every row.
     gains : ndarray of shape (n_features,)
@@ -96,10 +93,8 @@ class TreeGrower:
 
     Parameters
     ----------
-    rows : CodedRows
     training : ndarray of shape (n_rows,)
         Sample weights; 0 for rows that are held out.
-    max_depth : int
     min_samples_leaf : float
         Least sum of the counts of a leaf.
     max_regressors : int

@@ -51,7 +51,6 @@ class CodedRows:
     ----------
     groups : list of Intervals or Categories
         Of all features.
-    regressors : Regressors
     codes : ndarray of unsigned int, shape (n_rows, n_features)
         In the smallest type that holds them.
     z : ndarray of shape (n_regressors, n_rows)
@@ -113,7 +112,6 @@ class BoostedTrees:
     ----------
     groups : list of Intervals or Categories
         Of all features.
-    regressors : Regressors
     """
 
     groups: list[FeatureGroups]
@@ -157,10 +155,8 @@ class BoostedTree:
 
     Attributes
     ----------
-    family : BoostedTrees
     number : int
         In the order in which the trees of an output were grown.
-    tree : ModelTree
     gains : ndarray of shape (n_features,)
         What each feature takes off the squared error of its response.
     """

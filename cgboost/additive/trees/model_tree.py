@@ -88,10 +88,8 @@ class ModelTreeNode:
 
     Attributes
     ----------
-    level : float
     coef : ndarray of shape (n_regressors,)
         The model is level + coef·z.
-    depth : int
     count : float
         Training rows, in weights.
     training, judged : float
@@ -140,7 +138,6 @@ class ModelTree:
     ----------
     groups : list of Intervals or Categories
         Of all features.
-    regressors : Regressors
     nodes : list of ModelTreeNode
         The root first, and parents before children.
     explained : ndarray of shape (n_regressors,)
@@ -239,7 +236,6 @@ class ModelTreeSplit:
 
     Attributes
     ----------
-    feature : int
     child : ndarray of shape (n_groups,)
         The branch of each group of values.
     parts : SplitMoments
@@ -328,12 +324,8 @@ def split_of(
 
     Parameters
     ----------
-    node : ModelTreeNode
-    feature : int
-    groups : Intervals or Categories
     parts : SplitMoments
         Of the node's rows, for each group.
-    judge : Judge
     smallest : float
         Least number of training rows in a branch.
     """
@@ -384,8 +376,6 @@ def large_branches(leaf: Indices, training: Moments, ordered: bool, smallest: fl
         Of each group; neighbours in the order of the groups, or of the mean response.
     training : Moments
         Of each group.
-    ordered : bool
-    smallest : float
     """
     count = training.count
     stray = np.zeros(len(leaf), dtype=bool)

@@ -51,7 +51,6 @@ class GrowthLimits:
 
     Attributes
     ----------
-    max_depth : int
     min_samples_leaf : float
         Training rows of a leaf, in weights.
     tol : float
@@ -73,10 +72,8 @@ class NodePasses(Passes):
 
         Parameters
         ----------
-        tree : ModelTree
         place : ndarray of shape (n_rows,)
             The node of every row when it was last looked at; moved on.
-        nodes : list of int
         response : ndarray of shape (n_rows,)
         """
         width = len(tree.regressors) + 1
@@ -155,7 +152,6 @@ def _grouped(
 
 
 def _part(both: Moments, slot: int, n_nodes: int) -> SplitMoments:
-    """Statistics of one node."""
     size = len(both) // n_nodes
     return SplitMoments.of(both[slot * size : (slot + 1) * size])
 
@@ -191,12 +187,9 @@ def grown(
 
     Parameters
     ----------
-    passes : NodePasses
     groups : list of Intervals or Categories
         Of every feature.
-    regressors : Regressors
     response : ndarray of shape (n_rows,)
-    limits : GrowthLimits
     """
     empty = ModelTreeNode(0.0, np.zeros(len(regressors)), 0, 0.0, 0.0, 0.0)
     tree = ModelTree(groups, regressors, [empty], np.zeros(len(regressors)))

@@ -65,7 +65,6 @@ class AdditiveFunction:
     ----------
     term : SmoothTerm or None
         None stands for 0.
-    weight, offset : float
     """
 
     term: SmoothTerm | None = None
@@ -85,13 +84,7 @@ class AdditiveFunction:
 
 @dataclass(frozen=True)
 class TreeSmoother:
-    """Linear regression trees, each from one pass over the rows.
-
-    Attributes
-    ----------
-    passes : Passes
-    groups : list of Intervals or Categories
-    """
+    """Linear regression trees, each from one pass over the rows."""
 
     passes: Passes
     groups: list[FeatureGroups]
@@ -110,7 +103,6 @@ class FittedRegressor:
 
     Attributes
     ----------
-    feature : int
     model : regressor or None
         None for a feature that is the same in all rows.
     name : str or None
@@ -139,7 +131,6 @@ class RegressorSmoother:
 
     Parameters
     ----------
-    passes : Passes
     regressor : scikit-learn regressor
         If its fit takes no ``sample_weight``, the weights of all training rows must be the same.
     names : sequence of str or None

@@ -46,7 +46,6 @@ class BinarySplit:
 
     Attributes
     ----------
-    feature : int
     child : ndarray of shape (n_groups,)
         0 or 1 for each group of values.
     """

@@ -55,7 +55,6 @@ class Transformation:
     ----------
     feature : int
         Number of the input.
-    groups : Intervals or Categories
     leaf : ndarray of shape (n_groups,)
         Leaf of each group of values.
     intercept, slope : ndarray of shape (n_leaves,)

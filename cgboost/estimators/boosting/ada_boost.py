@@ -18,7 +18,7 @@ from cgboost.arrays import Vector
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_bins, check_learning_rate
-from cgboost.estimators.common.plan import Plan, Subproblem
+from cgboost.estimators.common.plan import Plan, RunTask
 from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.training_rows import TrainingRows
@@ -139,11 +139,11 @@ n_iter_, n_features_in_, feature_names_in_
         )
         return VotePricer(fit, rows.X, rows.y, n_classes, tol=NOTHING)
 
-    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _tasks(self, rows: TrainingRows) -> Iterator[RunTask]:
         [target] = self._target_kind.of_runs(rows.y)
         labels = target if target.ndim == 1 else np.ones(len(target))  # of margins, all are 1
         loss = Exponential().on(labels, rows.weights)
-        yield Subproblem(
+        yield RunTask(
             StagewiseMaster(loss, learning_rate=self.learning_rate),
             self._columns(rows),
             n_outputs=len(self.classes_) if self._many else 1,

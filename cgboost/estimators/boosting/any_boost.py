@@ -24,7 +24,7 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
-from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.plan import RunTask
 from cgboost.estimators.common.predictors import Classification, Regression
 from cgboost.estimators.common.stagewise import BaseLearnerStages
 from cgboost.estimators.common.training_rows import TrainingRows
@@ -148,7 +148,7 @@ class BaseAnyBoost(BaseLearnerBoost):
             return newton_response
         return super()._working(weights)
 
-    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _tasks(self, rows: TrainingRows) -> Iterator[RunTask]:
         pool = self._pricer(rows)
         refits = self.orthogonalize if self.corrective is None else self.corrective
         for target in self._target_kind.of_runs(rows.y):
@@ -164,7 +164,7 @@ class BaseAnyBoost(BaseLearnerBoost):
             if refits:
                 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 
-                yield Subproblem(CorrectiveMaster(loss, offset=_offset_of(self.start)), pricer)
+                yield RunTask(CorrectiveMaster(loss, offset=_offset_of(self.start)), pricer)
             else:
                 master = StagewiseMaster(
                     loss,
@@ -172,7 +172,7 @@ class BaseAnyBoost(BaseLearnerBoost):
                     learning_rate=self.learning_rate,
                     start=self.start,
                 )
-                yield Subproblem(master, pricer)
+                yield RunTask(master, pricer)
 
 
 @dataclass(eq=False, repr=False)
@@ -389,7 +389,7 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
         if not is_regressor(self._learner):
             raise ValueError(f"estimator must be a regressor, got {self.estimator!r}")
 
-    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _tasks(self, rows: TrainingRows) -> Iterator[RunTask]:
         pool = self._pricer(rows)
         for target in self._target_kind.of_runs(rows.y):
             loss = loss_on_rows(self.loss, target, rows.weights)
@@ -398,14 +398,12 @@ best_round_, stop_reason_, n_iter_, feature_importances_, n_features_in_, featur
             if isinstance(loss, WeightedSquaredError):
                 if self.orthogonalize:
                     master = OrthogonalMaster(loss, offset=offset)
-                    yield Subproblem(master, IndependentPricer(pricer, loss))
+                    yield RunTask(master, IndependentPricer(pricer, loss))
                 else:  # least squares have taken the best step
-                    yield Subproblem(StagewiseMaster(loss, step=rate, start=self.start), pricer)
+                    yield RunTask(StagewiseMaster(loss, step=rate, start=self.start), pricer)
             elif self.orthogonalize:
                 from cgboost.masters.stagewise.fully_corrective import CorrectiveMaster
 
-                yield Subproblem(CorrectiveMaster(loss, offset=offset), pricer)
+                yield RunTask(CorrectiveMaster(loss, offset=offset), pricer)
             else:
-                yield Subproblem(
-                    StagewiseMaster(loss, learning_rate=rate, start=self.start), pricer
-                )
+                yield RunTask(StagewiseMaster(loss, learning_rate=rate, start=self.start), pricer)

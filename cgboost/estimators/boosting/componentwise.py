@@ -38,7 +38,7 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
-from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem, Watch
+from cgboost.estimators.common.plan import Plan, Rounds, RunTask, StopRule, Watch
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.scoring import Rule, chosen
 from cgboost.estimators.common.stagewise import BaseStagewise
@@ -301,9 +301,9 @@ class L2BoostRegressor(BaseComponentwise):
     def _plan(self, rows: TrainingRows) -> Plan:
         return Rounds(self._target_kind, self._stop_rule(), None, partial(self._tasks, rows))
 
-    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _tasks(self, rows: TrainingRows) -> Iterator[RunTask]:
         criterion = self._chosen_by(rows)
-        yield Subproblem(
+        yield RunTask(
             StagewiseMaster(
                 SquaredError().on(rows.y, rows.weights),
                 step="newton",
@@ -356,10 +356,10 @@ class _Greedy(Plan):
     criterion: HighDimensionalCriterion | None
     pricer: Callable[..., Pricer]
 
-    def subproblems(self) -> Iterator[Subproblem]:
+    def tasks(self) -> Iterator[RunTask]:
         """The run."""
         callbacks = () if self.criterion is None else (self.criterion,)
-        yield Subproblem(self.master, self.pricer(self.pool, repeats=False), callbacks=callbacks)
+        yield RunTask(self.master, self.pricer(self.pool, repeats=False), callbacks=callbacks)
 
 
 @dataclass(eq=False, repr=False)

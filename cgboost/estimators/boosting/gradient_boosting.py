@@ -33,7 +33,7 @@ from cgboost.estimators.common.parameters import (
     check_learning_rate,
     check_number,
 )
-from cgboost.estimators.common.plan import Plan, Subproblem
+from cgboost.estimators.common.plan import Plan, RunTask
 from cgboost.estimators.common.predictors import ProbabilisticClassification, Regression
 from cgboost.estimators.common.stagewise import BaseLearnerStages
 from cgboost.estimators.common.targets import centred_outputs
@@ -117,7 +117,7 @@ class BaseGradientBoosting(BaseLearnerStages):
     def _loss(self, rows: TrainingRows) -> tuple[DifferentiableLoss, LeafRule]:
         """The loss of all outputs, and how leaves are chosen for it."""
 
-    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _tasks(self, rows: TrainingRows) -> Iterator[RunTask]:
         loss, leaves = self._loss(rows)
         pricer = TreePricer(
             rows.X,
@@ -136,7 +136,7 @@ class BaseGradientBoosting(BaseLearnerStages):
             random_state=self.random_state,
         )
         master = StagewiseMaster(loss, step=float(self.learning_rate), start=self.start)
-        yield Subproblem(master, pricer, n_outputs=loss.n_outputs, columns_per_round=loss.n_outputs)
+        yield RunTask(master, pricer, n_outputs=loss.n_outputs, columns_per_round=loss.n_outputs)
 
     def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(plan, runs, rows)

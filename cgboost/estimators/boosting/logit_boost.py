@@ -18,7 +18,7 @@ from cgboost.arrays import Vector
 from cgboost.estimators.boosting.any_boost import BaseLearnerBoost
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_learning_rate
-from cgboost.estimators.common.plan import Plan, Subproblem
+from cgboost.estimators.common.plan import Plan, RunTask
 from cgboost.estimators.common.predictors import ProbabilisticClassification
 from cgboost.estimators.common.stagewise import BaseStagewise
 from cgboost.estimators.common.targets import centred_outputs
@@ -142,13 +142,13 @@ class LogitBoostClassifier(ProbabilisticClassification, BaseLearnerBoost):
         )
         return lambda loss: learners
 
-    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _tasks(self, rows: TrainingRows) -> Iterator[RunTask]:
         pool = self._pricers(rows)
         losses = [LogLoss().on(target, rows.weights) for target in self._target_kind.signs(rows.y)]
         pricers, rate = [pool(loss) for loss in losses], float(self.learning_rate)
         if not self._is_joint:
             for loss, pricer in zip(losses, pricers, strict=True):
-                yield Subproblem(StagewiseMaster(loss, step=rate, keep="lowest"), pricer)
+                yield RunTask(StagewiseMaster(loss, step=rate, keep="lowest"), pricer)
             return
         count = len(self.classes_)
         master = StagewiseMaster(
@@ -157,7 +157,7 @@ class LogitBoostClassifier(ProbabilisticClassification, BaseLearnerBoost):
             keep="lowest",
         )
         pricer = ClassByClassPricer(pricers, losses)
-        yield Subproblem(master, pricer, n_outputs=count, columns_per_round=count)
+        yield RunTask(master, pricer, n_outputs=count, columns_per_round=count)
 
     def _outputs(self, X: Any) -> Vector:
         outputs = super()._outputs(X)

@@ -106,7 +106,6 @@ class Wording:
     ----------
     name : str
         The class that the user has called.
-    trade_off : TradeOff or None
     remedy : str or None
         What may make more of a model without columns. None: both are those of the objective.
     time_limit : str
@@ -153,13 +152,17 @@ class BaseEnsemble(SharesExecutor, RowReader):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            float32 stays float32; all other types become float64.
-        y : array-like of shape (n_rows,)
+            float32 stays float32; all other types become float64. Sparse linear models do not copy
+            float32 and float64 arrays, including memory-mapped ones, keep sparse matrices sparse,
+            and also take a source of blocks: any object that can be iterated over repeatedly and
+            yields (X, y) or (X, y, weights), with the same rows in the same order each time. It is
+            read once or twice per round, and only the features that enter are kept.
+        y : array-like of shape (n_rows,), or None with a source
             Class labels of any type; numbers for regression. (n_rows, n_responses) for
             :class:`BLFRegressor`.
         sample_weight : array-like of shape (n_rows,) or None
             Multiplies the loss of each row. A row of weight w counts as w rows in means, deviations
-            and kernel widths; one of weight 0 is left out.
+            and kernel widths; one of weight 0 is left out. Not with a source.
         eval_set : (X, y), list of such pairs, dict of them by name, or None
             Held-out rows, scored (unweighted) after every round. The columns of ``history_`` are
             named validation_error and so on; for a list of several sets validation_0_error,
@@ -191,8 +194,11 @@ class BaseEnsemble(SharesExecutor, RowReader):
         KernelScaleWarning
             If the sizes of the columns of two kernels differ by a factor of more than 1e6.
         DataWarning
-            If early stopping watches fewer than 20 rows or rows that lack some of the classes, or
-            if the standard deviation of y is below epsilon, inside which errors are free.
+            If early stopping watches fewer than 20 rows or rows that lack some of the classes, if
+            the standard deviation of y is below epsilon, inside which errors are free, or if X was
+            converted from a sparse format without access to columns or rows.
+        TrivialModelWarning
+            If no column is worth its cost.
         """
         started = time.perf_counter()
         with unchanged_on_failure(self):
@@ -311,7 +317,6 @@ class BaseEnsemble(SharesExecutor, RowReader):
     def _solve(
         self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
     ) -> list[FittedRun]:
-        """The runs of a plan."""
         return solve(plan, watch, records)
 
     @abstractmethod
@@ -332,7 +337,6 @@ class BaseEnsemble(SharesExecutor, RowReader):
         return
 
     def _weighted(self, rows: TrainingRows) -> TrainingRows:
-        """The rows with the weights of their classes."""
         return rows
 
     def _without_class_weights(self, weights: Vector, y: NDArray[Any]) -> Vector:

@@ -53,9 +53,10 @@ class OnlyWithProbabilities:
         """The method, bound where there is an estimator."""
         if estimator is None:
             return self._method
-        if log_odds_of(estimator.loss) is None and not estimator.probability:
+        without = estimator._without_odds
+        if without is not None and not estimator.probability:
             raise AttributeError(
-                f"predict_proba needs probability=True, got loss={estimator.loss!r}, whose outputs "
+                f"predict_proba needs probability=True, got {without}, whose outputs "
                 "are not log-odds: they are then calibrated on held-out rows (five more fits, or "
                 "the rows of early stopping); or use loss='log_loss' or 'exponential'"
                 f"{see('probabilities')}"
@@ -87,10 +88,15 @@ class CalibratedClassification(Classification, BaseBoost):
         return self._probabilities(self._outputs(X))
 
     @property
+    def _without_odds(self) -> str | None:
+        """The parameter by which outputs are no log-odds, with its value; None where they are."""
+        return f"loss={self.loss!r}" if log_odds_of(self.loss) is None else None
+
+    @property
     def _calibration(self) -> str | None:
         """How probabilities are calibrated; None where there is nothing to calibrate."""
         if self.probability is True or isinstance(self.probability, np.bool_):
-            return "sigmoid" if self.probability and log_odds_of(self.loss) is None else None
+            return "sigmoid" if self.probability and self._without_odds is not None else None
         return self.probability or None
 
     @property

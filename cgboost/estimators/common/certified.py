@@ -33,7 +33,7 @@ from cgboost.estimators.common.objective import (
     loss_of,
 )
 from cgboost.estimators.common.parameters import check_count, check_nu, check_number, check_solver
-from cgboost.estimators.common.plan import Plan, StopRule, Subproblem
+from cgboost.estimators.common.plan import Plan, RunTask, StopRule
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.training_rows import EvalSets, HeldSets, TrainingRows, named_sets
@@ -457,7 +457,6 @@ class Proven(Plan):
         What each run fits its outputs to; ±1 for each class where a run is a joint problem.
     objectives : sequence of Objective
         One for each run, or one for all.
-    family : ColumnFamily
     """
 
     y_of_runs: list[Vector] = field(repr=False)
@@ -499,7 +498,7 @@ class Certified(Proven):
         """A plan of this kind for the same problem, with what such a plan has of its kind."""
         return cls(**{known.name: getattr(plan, known.name) for known in fields(plan)}, **own)
 
-    def subproblems(self) -> Iterator[Subproblem]:
+    def tasks(self) -> Iterator[RunTask]:
         """Master and pricer of each run, one after the other."""
         family, pool, last = self.family, self.pool, None
         for number, y in enumerate(self.y_of_runs):
@@ -533,7 +532,7 @@ class Certified(Proven):
                 if self.stop.max_columns is not None:  # only the columns in use count
                     start = replace(start, loss=None, live=None)
                 master.start_from(start)
-            yield Subproblem(
+            yield RunTask(
                 master,
                 pricer,
                 n_outputs=n_outputs,

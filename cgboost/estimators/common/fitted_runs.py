@@ -156,12 +156,10 @@ class FittedRun:
 
     Attributes
     ----------
-    outputs : list of FittedOutput
     objective, bound, gap : float
         At the best round; ``bound`` is −inf where nothing was certified.
     stop_reason, message : StopReason, str
         Why the loop stopped, and the same in words.
-    best_round : int
     history : dict of str to ndarray
         One entry per round, also those after the best one.
     level : float

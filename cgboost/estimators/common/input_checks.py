@@ -14,9 +14,17 @@ from numpy.typing import NDArray
 from sklearn.utils import validation
 
 from cgboost.exceptions import DataWarning, see, warn_caller
-from cgboost.tables.frames import TIMES, check_frame, check_no_times, frame_of, is_frame, objects_of
+from cgboost.tables.frames import (
+    TIMES,
+    check_frame,
+    check_no_times,
+    check_unmasked,
+    frame_of,
+    is_frame,
+    objects_of,
+)
 from cgboost.tables.row_blocks import RowsElsewhere
-from cgboost.tables.table_columns import DATES, check_unmasked, is_missing
+from cgboost.tables.table_columns import DATES, is_missing
 
 THESE_TAKE = "transform regression, boosted linear trees and rule sets take"
 
@@ -51,7 +59,6 @@ def validate_data(
 
     Parameters
     ----------
-    estimator : estimator
     X, y : as given to ``fit`` or ``predict``
     **how
         As scikit-learn takes it.

@@ -69,8 +69,8 @@ class ColumnFamily(ABC):
     @classmethod
     def of(cls, estimator: Any, **changes: Any) -> Self:
         """The family with the parameters of an estimator, some of them changed."""
-        read = {name: getattr(estimator, name) for name in _names_of(cls) if name not in changes}
-        return cls(**read, **changes)
+        names = [own.name for own in fields(cls) if own.name not in changes]  # type: ignore[arg-type]
+        return cls(**{name: getattr(estimator, name) for name in names}, **changes)
 
     @property
     def is_pairwise(self) -> bool:
@@ -155,12 +155,6 @@ class ColumnFamily(ABC):
     def attributes(self, table: Table, runs: Sequence[FittedRun]) -> dict[str, Any]:
         """Fitted attributes that only models over this family have."""
         return {}
-
-
-@functools.cache
-def _names_of(family: type[ColumnFamily]) -> tuple[str, ...]:
-    """The fields of a family."""
-    return tuple(own.name for own in fields(family))  # type: ignore[arg-type]
 
 
 FormulationName = Literal["lp", "qp", "erlp", "qrlp", "md", "nm"]
@@ -329,23 +323,19 @@ def row_costs(C: float, weights: Vector) -> Vector:
 
 def margin_objective(formulation: str | Penalty, margins: Margins) -> Objective:
     """The objective of a formulation of boosting, or of a penalty with the soft margin."""
+    loss: MasterLossMaker
+    master: Callable[..., Any]
     if isinstance(penalty := PENALTIES_OF.get(formulation, formulation), Penalty):
-        program, master = program_of(margins.loss, penalty), penalized(penalty)
-        return Objective(
-            margins.soft,
-            master,
-            program,
-            margins.trade_off,
-            level_attribute="margin_",
-            level_sign=-1.0,
-        )
-    makers: dict[str, tuple[MasterLossMaker, Callable[..., Any], str]] = {
-        "erlp": (margins.entropic, EntropyMaster, "qp"),
-        "qrlp": (margins.smoothed, BudgetMaster, "qp"),
-        "md": (margins.distribution, partial(BudgetMaster, budget=margins.C), "qp"),
-        "nm": (margins.shortfall, BudgetMaster, "lp"),
-    }
-    loss, master, program = makers[str(formulation)]
+        program = program_of(margins.loss, penalty)
+        loss, master = margins.soft, partial(master_of, penalty)
+    else:
+        makers: dict[str, tuple[MasterLossMaker, Callable[..., Any], str]] = {
+            "erlp": (margins.entropic, EntropyMaster, "qp"),
+            "qrlp": (margins.smoothed, BudgetMaster, "qp"),
+            "md": (margins.distribution, partial(BudgetMaster, budget=margins.C), "qp"),
+            "nm": (margins.shortfall, BudgetMaster, "lp"),
+        }
+        loss, master, program = makers[str(formulation)]
     return Objective(
         loss, master, program, margins.trade_off, level_attribute="margin_", level_sign=-1.0
     )
@@ -385,7 +375,6 @@ def loss_of(estimator: Any, **own: str) -> Loss:
 
     Parameters
     ----------
-    estimator : estimator
     **own : str
         Parameters of the estimator, and what losses call them, if it is not the same.
     """
@@ -434,13 +423,11 @@ PENALTIES_OF: dict[Any, Penalty] = {"lp": L1(), "qp": L2()}
 """The penalties of the formulations that have no separate loss."""
 
 
-def penalized(penalty: Penalty) -> Callable[..., SupportVectorMaster]:
-    """The masters of a penalty, ``master(loss, coef=…, offset=…, solver=…)``."""
-    return partial(_penalized_master, penalty)
+def master_of(penalty: Penalty, loss: Any, **options: Any) -> SupportVectorMaster:
+    """The master of a penalty and a loss; ``options`` are those of :class:`SupportVectorMaster`.
 
-
-def _penalized_master(penalty: Penalty, loss: Any, **options: Any) -> SupportVectorMaster:
-    """A loss with its own margin grows with α as λΣ|α| does: λΣ|α| ≤ 1 replaces it."""
+    A loss with its own margin grows with α as λΣ|α| does: λΣ|α| ≤ 1 replaces it.
+    """
     if isinstance(penalty, RKHS):
         from cgboost.masters.rkhs.rkhs_master import RKHSMaster
 
@@ -473,7 +460,7 @@ def residual_objective(penalty: Penalty, *, C: float, loss: Loss, nu: float | No
     has_tube = isinstance(loss, (EpsilonInsensitive, SquaredEpsilonInsensitive)) and nu is None
     return Objective(
         make_loss,
-        penalized(penalty),
+        partial(master_of, penalty),
         program_of(loss, penalty),
         TradeOff("C", C),
         level_attribute=None if epsilon is None else "epsilon_",
@@ -485,13 +472,7 @@ def residual_objective(penalty: Penalty, *, C: float, loss: Loss, nu: float | No
 
 
 def meets_every_row(loss: Any, constant: float) -> bool:
-    """Whether every row's loss is least at the constant, up to the rounding of mean and target.
-
-    Parameters
-    ----------
-    loss : WeightedLoss
-    constant : float
-    """
+    """Whether every row's loss is least at the constant, up to the rounding of mean and target."""
     tube = loss.box.epsilon if "dual_box" in loss.abilities else 0.0
     rounding = 10.0 * UNIT_ROUNDOFF * np.sqrt(loss.n_rows)
     step = rounding * (np.abs(loss.target) + abs(constant) + tube)

@@ -1,7 +1,7 @@
 """A fit as data, the runs that solve it, and how they go on from a checkpoint.
 
 A plan says what is asked for, before the loop runs; :func:`solve` makes a run of the loop of each
-of its subproblems. With ``fit(X, y, resume="fit.ckpt")`` these go on with the runs of a checkpoint:
+of its tasks. With ``fit(X, y, resume="fit.ckpt")`` these go on with the runs of a checkpoint:
 a :class:`cgboost.Checkpoint` among the callbacks of a fit keeps the record of each of its runs
 (:mod:`cgboost.generation.resuming`) in a file (:mod:`cgboost.persistence.checkpoint`), with a mark:
 hashes of the data and of the parameters that must not differ.
@@ -35,15 +35,13 @@ from cgboost.tables.frames import frame_of, is_frame
 
 
 @dataclass(frozen=True)
-class Subproblem:
-    """One run of the loop.
+class RunTask:
+    """One run of the loop that is to be made: a :class:`FittedRun` comes of it.
 
     Attributes
     ----------
-    master, pricer : Master, Pricer
     n_outputs : int
         Outputs of the model that the run makes.
-    columns_per_round : int
     level_of : callable or None
         What the loss has chosen itself (ε or −ρ), from an output on the master's rows.
     callbacks : sequence of callables
@@ -72,14 +70,13 @@ class StopRule:
     ----------
     tol : float
         Relative gap; 0 for runs without a certificate.
-    max_columns, max_rounds : int or None
     """
 
     tol: float = 0.0
     max_columns: int | None = None
     max_rounds: int | None = None
 
-    def of(self, task: Subproblem) -> dict[str, Any]:
+    def of(self, task: RunTask) -> dict[str, Any]:
         """Arguments of the loop for one run: these limits, and what its data allow."""
         limits: dict[str, Any] = {"tol": self.tol, "max_columns": self.max_columns}
         limits["max_rounds"] = task.max_rounds if self.max_rounds is None else self.max_rounds
@@ -97,7 +94,6 @@ class Plan(ABC):
     ----------
     target_kind : TargetKind
         What y is.
-    stop : StopRule
     pool : object
         What the runs share to make columns.
     """
@@ -107,7 +103,7 @@ class Plan(ABC):
     pool: Any = field(repr=False)
 
     @abstractmethod
-    def subproblems(self) -> Iterator[Subproblem]:
+    def tasks(self) -> Iterator[RunTask]:
         """Master and pricer of one run after the other.
 
         The matrices of a run go before there are those of the next.
@@ -122,11 +118,11 @@ class Plan(ABC):
 class Rounds(Plan):
     """A number of rounds of masters and pricers that an estimator makes itself."""
 
-    tasks: Callable[[], Iterator[Subproblem]] = field(repr=False)
+    make_tasks: Callable[[], Iterator[RunTask]] = field(repr=False)
 
-    def subproblems(self) -> Iterator[Subproblem]:
+    def tasks(self) -> Iterator[RunTask]:
         """Master and pricer of one run after the other."""
-        return self.tasks()
+        return self.make_tasks()
 
 
 Callbacks = Sequence[Callable[[Round], Any]]
@@ -170,7 +166,7 @@ class Watch:
 
 
 def solve(plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None) -> list[FittedRun]:
-    """One run of the loop per subproblem; after Ctrl-C those that follow stay at round 0.
+    """One run of the loop per task; after Ctrl-C those that follow stay at round 0.
 
     Parameters
     ----------
@@ -190,7 +186,7 @@ def solve(plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None) 
     records = iter(()) if records is None else records
     runs: list[FittedRun] = []
     kind, interrupted = plan.target_kind, False
-    for task in plan.subproblems():  # enumerate() would keep the last one
+    for task in plan.tasks():  # enumerate() would keep the last one
         k = len(runs)
         loop = ColumnGeneration(
             task.master,
@@ -257,7 +253,6 @@ def records_of(estimator: Any, data: Sequence[Any], path: Any) -> Iterator[Itera
 
     Parameters
     ----------
-    estimator : estimator
     data : sequence
         What the fit was given.
     path : str, path or None

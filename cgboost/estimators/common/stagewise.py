@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.arrays import Vector
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
-from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds, RunTask, StopRule
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.exceptions import see, warn_caller
 from cgboost.generation.history import StopReason
@@ -71,7 +71,7 @@ class BaseLearnerStages(BaseStagewise):
         return Rounds(self._target_kind, self._stop_rule(), None, partial(self._tasks, rows))
 
     @abstractmethod
-    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _tasks(self, rows: TrainingRows) -> Iterator[RunTask]:
         """Master and pricer of each run."""
 
     def _described(self, hypotheses: Sequence[Any]) -> Table:

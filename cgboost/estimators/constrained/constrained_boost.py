@@ -35,7 +35,7 @@ from cgboost.estimators.common.objective import (
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_choice, check_number
-from cgboost.estimators.common.plan import Plan, StopRule, Subproblem, Watch
+from cgboost.estimators.common.plan import Plan, RunTask, StopRule, Watch
 from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.targets import Labels
 from cgboost.estimators.common.training_rows import FLOATS, EvalSets, HeldSets, TrainingRows
@@ -436,8 +436,6 @@ class Obeying(Proven):
 
     Attributes
     ----------
-    pool : ConstrainedProblem
-    columns_per_round : int
     starts : dict of int to WarmStart
         Where an earlier attempt at a run has ended.
     """
@@ -445,7 +443,7 @@ class Obeying(Proven):
     columns_per_round: int
     starts: dict[int, WarmStart] = field(default_factory=dict, repr=False)
 
-    def subproblems(self) -> Iterator[Subproblem]:
+    def tasks(self) -> Iterator[RunTask]:
         """Master and pricer of every output, from the columns of an earlier attempt."""
         problem: ConstrainedProblem = self.pool
         for number, target in enumerate(self.y_of_runs):

@@ -93,7 +93,6 @@ class Grouping:
 
     Attributes
     ----------
-    name : str
     labels : ndarray of shape (n_groups,)
         Sorted.
     codes : ndarray of int, shape (n_rows,)
@@ -243,14 +242,11 @@ class Declarations:
 
     Attributes
     ----------
-    features : Features
     y : ndarray of shape (n_rows,)
         The target; ±1 of two classes.
     weights : ndarray of shape (n_rows,)
         Sample weights, without those of classes.
     groups : mapping of str to Grouping
-    loss : Loss
-    is_classifier : bool
     X : ndarray of shape (n_rows, n_features)
     owner : int
         The constraint that declares at present.
@@ -295,8 +291,6 @@ class MeasuredModel:
         ±1 of two classes.
     weights : ndarray of shape (n_rows,)
     groups : mapping of str to Grouping
-    loss : Loss
-    features : Features
     table : mapping of str to ndarray
         The columns of the model.
     """

@@ -179,7 +179,6 @@ class GivenColumns(ConstrainedColumns):
 
     Attributes
     ----------
-    models : tuple of estimator
     has_steps : bool
         Whether stumps are columns, too.
     """

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedOutput
 from cgboost.estimators.common.objective import Objective
-from cgboost.estimators.common.plan import Subproblem
+from cgboost.estimators.common.plan import RunTask
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.constrained.constraints.constraint import Constraint
 from cgboost.estimators.constrained.data import Declarations, Features, Grouping
@@ -44,7 +44,6 @@ class Multipliers:
     ----------
     n_rows : int
         Number of training rows.
-    master : Any
     of_round : dict of int to ndarray
         Multipliers of the rows of limits, of budgets behind them.
     convex : dict of int to (list of float, list of float)
@@ -74,17 +73,9 @@ class ConstrainedProblem:
         Training rows, with costs.
     weights : ndarray of shape (n_rows,)
         Sample weights, without those of classes.
-    constraints : sequence of Constraint
     groups : mapping of str to Grouping
-    features : Features
-    family : ConstrainedColumns
     pool : object
         Of the family.
-    objective : Objective
-    cost : Loss
-    C : float
-    free_offset : bool
-    is_classifier : bool
     options : mapping of str to object
         Solver and its options.
     target : ndarray of shape (n_rows,)
@@ -157,7 +148,7 @@ class ConstrainedProblem:
         limits = [row.limit for row in problem.rows] + [b.limit for b in problem.budgets]
         return LimitRows(matrix, len(problem.budgets)), np.array(limits, dtype=np.float64)
 
-    def task(self, target: Vector, tol: float, columns_per_round: int, start: Any) -> Subproblem:
+    def task(self, target: Vector, tol: float, columns_per_round: int, start: Any) -> RunTask:
         """Master and pricer of one run, started from the columns of an earlier one."""
         problem = self.declared(target)
         extension, limits = self.limit_rows(problem)
@@ -169,7 +160,7 @@ class ConstrainedProblem:
         if start is not None:  # limits may have come or gone since
             columns = [extension.extended(self.known[column.key]) for column in start.columns]
             master.start_from(replace(start, columns=columns))
-        return Subproblem(
+        return RunTask(
             master,
             pricer,
             columns_per_round=columns_per_round,
@@ -274,7 +265,6 @@ class ConstrainedProblem:
         return ConvexConstraints(objective, constraints)
 
     def _group_losses(self, problem: Declarations, f: Any) -> Iterator[Any]:
-        """The mean loss of each group."""
         _, grouping = problem.minimax[0]
         for k in range(len(grouping.labels)):
             rows = np.flatnonzero(grouping.members(k) & (problem.weights > 0))

@@ -23,7 +23,8 @@ from cgboost.estimators.kernel.given_machines import Expansions, GivenMachine, K
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, kernel_values
 from cgboost.kernels.expansions import ROWS_AT_ONCE
-from cgboost.kernels.kernel_family import KernelHypothesis, scaled
+from cgboost.kernels.kernel_family import KernelHypothesis
+from cgboost.kernels.scaling import scaled
 from cgboost.pricing.centres.agreement import Agreement, squared_lengths
 from cgboost.pricing.centres.free_centre_pricer import check_gradients, narrowed
 from cgboost.pricing.centres.polishing import polished_stages

@@ -13,9 +13,9 @@ from sklearn.utils import check_random_state
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.kernel.kernel_columns import KernelColumns
 from cgboost.exceptions import KernelError, see
-from cgboost.kernels.kernel_family import Scaler
 from cgboost.kernels.library import KernelLibrary
-from cgboost.masters.rkhs.staged import StagedMaster
+from cgboost.kernels.scaling import Scaler
+from cgboost.masters.rkhs.rkhs_master import StagedMaster
 from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.penalties import RKHS
 from cgboost.pricing import KernelPool

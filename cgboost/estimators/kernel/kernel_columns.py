@@ -66,7 +66,6 @@ def warm_start_from_part(
 
     Parameters
     ----------
-    pool : KernelPool
     loss : SupportVectorLoss
         On all rows of the pool.
     make_master : callable
@@ -150,7 +149,7 @@ class KernelColumns(ColumnFamily):
                 "centers='free' goes with penalty='rkhs' alone, which has a bound over centres of "
                 f"all kinds, got {self.penalty!r}: take it, or centers='rows'"
             )
-        if self.is_of_functions and self.coef == "nonneg":
+        if self.penalty.of_functions and self.coef == "nonneg":
             raise ValueError(NO_SIGN_RULE)
         check_choice("priority", self.priority, get_args(Priority))
         check_number("cache_size", self.cache_size, at_least=0)
@@ -166,22 +165,12 @@ class KernelColumns(ColumnFamily):
             )
 
     @property
-    def is_of_functions(self) -> bool:
-        """Whether the penalty is a norm of functions, in the RKHS of each kernel."""
-        return self.penalty.of_functions
-
-    @property
     def sign(self) -> SignRule:
         """The sign rule of the master.
 
         α ≥ 0 over a library closed under negation is the same problem as free α over the library.
         """
         return "free" if self.library.negation else self.coef
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether the penalty is the 1-norm."""
-        return self.penalty.is_positively_homogeneous
 
     @property
     def is_pairwise(self) -> bool:
@@ -265,7 +254,11 @@ class KernelColumns(ColumnFamily):
                 return RKHSPricer(pool, self.penalty.weight, tol=tol)
             return RKHSPricer(SummedKernel(pool, self.penalty.weight), tol=tol)
         priority = "full" if self.at_once == "all" else self.priority
-        reach = REACH if self.is_linear and pool.X.shape[0] >= MANY_ROWS else 0.0
+        reach = (
+            REACH
+            if self.penalty.is_positively_homogeneous and pool.X.shape[0] >= MANY_ROWS
+            else 0.0
+        )
         many = len(pool.strata) >= MANY_STRATA and not pool.keeps_all
         shortlist = SHORTLIST if many else 0
         return StrataPricer(pool, priority=priority, tol=tol, reach=reach, shortlist=shortlist)
@@ -274,7 +267,7 @@ class KernelColumns(ColumnFamily):
         """A share of the rows, or every column that prices out."""
         n_columns = sum(pool.size(kernel) for kernel in range(len(pool.strata)))
         ended = self.at_once == TO_THE_END
-        dense = isinstance(self.penalty, L2) and not self.is_of_functions
+        dense = isinstance(self.penalty, L2) and not self.penalty.of_functions
         if self.at_once == "all" or (ended and dense and n_columns <= MOST_AT_ONCE_L2):
             return n_columns
         share = MANY_KERNELS_SHARE if len(pool.strata) >= MANY_STRATA else 1
@@ -289,7 +282,7 @@ class KernelColumns(ColumnFamily):
         Of a linear program also how many columns to expect, which chooses the optimizer.
         """
         penalty = self.penalty
-        if self.is_linear and not self.is_of_functions:
+        if self.penalty.is_positively_homogeneous and not self.penalty.of_functions:
             master.expected = pool.X.shape[0]  # a vertex has at most as many columns as rows
         if not (isinstance(penalty, RKHS) and self.at_once == TO_THE_END):
             return master, pricer
@@ -308,7 +301,11 @@ class KernelColumns(ColumnFamily):
         self, pool: KernelPool, loss: SupportVectorLoss, make_master: Callable[[Any], Any]
     ) -> WarmStart:
         """With many rows, what a part of the rows makes use of."""
-        if not (self.is_linear and isinstance(loss, SupportVectorLoss) and loss.mass is None):
+        if not (
+            self.penalty.is_positively_homogeneous
+            and isinstance(loss, SupportVectorLoss)
+            and loss.mass is None
+        ):
             return WarmStart()
         return warm_start_from_part(pool, loss, make_master)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.fitted_runs import FittedRun
-from cgboost.estimators.common.objective import Objective, penalized
+from cgboost.estimators.common.objective import Objective, master_of
 from cgboost.estimators.common.parameters import TradeOff, check_nu
 from cgboost.estimators.common.plan import Plan
 from cgboost.estimators.common.sklearn_bases import OutlierMixin
@@ -177,7 +178,7 @@ n_features_in_, feature_names_in_
 
         penalty = get_penalty(self.penalty)
         program = "qp" if penalty.quadratic else "lp"
-        return Objective(loss, penalized(penalty), program, TradeOff("nu", self.nu))
+        return Objective(loss, partial(master_of, penalty), program, TradeOff("nu", self.nu))
 
     def _master_options(self) -> dict[str, Any]:
         return super()._master_options() | {"offset": "none"}

@@ -31,7 +31,7 @@ from cgboost.arrays import Indices, Vector
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_bool, check_count, check_number, check_solver
-from cgboost.estimators.common.plan import Plan, Rounds, StopRule, Subproblem, Watch
+from cgboost.estimators.common.plan import Plan, Rounds, RunTask, StopRule, Watch
 from cgboost.estimators.common.sklearn_bases import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -73,8 +73,6 @@ def folds(cv: Any, y: NDArray[Any], random_state: Any, *, classes: bool) -> list
         A number of folds is shuffled, and for classes stratified; it is lowered to the number of
         rows, or of the smallest class, where there are not enough.
     y : ndarray of shape (n_rows,)
-    random_state : int, RandomState or None
-    classes : bool
 
     Raises
     ------
@@ -288,12 +286,12 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
     def _penalised(self, loss: DifferentiableLoss) -> DifferentiableLoss:
         return RidgedLoss(loss, self.l2_regularization) if self.l2_regularization > 0 else loss
 
-    def _tasks(self, pool: _Pool, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _tasks(self, pool: _Pool, rows: TrainingRows) -> Iterator[RunTask]:
         if count := self._n_shared:
             shared = SharedFactorPricer(pool.space, count, deflate=self.deflate)
             pool.pricers.append(shared)
             master = SharedMaster(self._joint_outputs(rows))
-            yield Subproblem(
+            yield RunTask(
                 master, shared, n_outputs=count, columns_per_round=count, callbacks=(shared.note,)
             )
             return
@@ -301,7 +299,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
             loss = loss_on_rows(self._known_loss or self.loss, target, rows.weights)
             pricer = LatentFactorPricer(pool.space, deflate=self.deflate)
             pool.pricers.append(pricer)
-            yield Subproblem(self._master(loss), pricer, callbacks=(pricer.note,))
+            yield RunTask(self._master(loss), pricer, callbacks=(pricer.note,))
 
     def _master(self, bare: DifferentiableLoss) -> Master:
         loss = self._penalised(bare)

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import copy
-import os
 import time
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -34,7 +33,7 @@ from cgboost.estimators.common.certified import (
 )
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.input_checks import check_y
-from cgboost.estimators.common.objective import LARGER, Objective, penalized, program_of
+from cgboost.estimators.common.objective import LARGER, Objective, master_of, program_of
 from cgboost.estimators.common.parameters import TradeOff, check_bool, check_nu
 from cgboost.estimators.common.plan import Plan, Watch
 from cgboost.estimators.common.predictors import Regression
@@ -223,56 +222,6 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
 
     # ------------------------------------------------------------------ the fit
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: ArrayLike | None = None,
-        eval_set: EvalSets | None = None,
-        *,
-        resume: str | os.PathLike[str] | None = None,
-    ) -> Self:
-        """Fit the model. A fit that fails leaves the estimator unchanged.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features), or a source of blocks
-            float32 and float64 arrays are not copied, including memory-mapped ones; sparse matrices
-            stay sparse. A source is any object that can be iterated over repeatedly and yields
-            (X, y) or (X, y, weights), with the same rows in the same order each time. It is read
-            once or twice per round, and only the features that enter are kept.
-        y : array-like of shape (n_rows,), or None with a source
-        sample_weight : array-like of shape (n_rows,) or None
-            Multiplies the loss of each row. Not with a source.
-        eval_set : (X, y), list of such pairs, dict of them by name, or None
-            Held-out rows, scored (unweighted) after every round.
-        resume : str, path or None
-            Continue from the file of a :class:`~cgboost.Checkpoint` with the same data and
-            parameters.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For invalid parameters or data; the message names the argument and its value.
-        MasterError
-            If the solver fails before any round has columns.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If the fit ended before its gap reached ``tol``, with the reason; not if ``max_columns``
-            or early stopping ended it.
-        TrivialModelWarning
-            If no feature is worth its cost.
-        DataWarning
-            If X was converted from a sparse format without access to columns or rows.
-        """
-        return super().fit(X, y, sample_weight, eval_set, resume=resume)
-
     def _prepare(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, eval_set: Any
     ) -> tuple[TrainingRows, HeldSets | None]:
@@ -373,7 +322,6 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
 
         Parameters
         ----------
-        loss : Loss
         per_row : bool
             Whether the loss is a mean over the rows.
         price : float
@@ -394,7 +342,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             # the objective is divided by alpha: it is in the costs, the penalty has the factor 1
             return scaled.on(target, weights * (factor * price / (total * unit)))
 
-        make_master: Any = penalized(scaling.penalty(penalty))
+        make_master: Any = partial(master_of, scaling.penalty(penalty))
         if self._limit_rows is not None:
             own: dict[str, Any] = {"penalty": scaling.penalty(penalty)}
             make_master = partial(RowConstrainedMaster, limits=self._limit_rows.limits, **own)

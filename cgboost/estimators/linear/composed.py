@@ -94,7 +94,6 @@ class BaseLinear(LinearOutputs):
 
         Parameters
         ----------
-        model : SparseLinearRegressor or SparseLinearClassifier
         X, y, weights
             The rows.
         unit : float

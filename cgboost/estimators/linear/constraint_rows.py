@@ -57,7 +57,6 @@ class ConstraintRows:
     words : tuple of str
         What the rows of the user are called.
     below : csr_array of shape (n_limits, n_features)
-    limits : Limits
     owner : ndarray of int, shape (n_limits,)
         The row of the user that each limit is.
     sign : ndarray of shape (n_limits,)

@@ -232,12 +232,10 @@ def warm_start_by_continuation(
 
     Parameters
     ----------
-    pool : FeaturePool
     loss : RowwiseLoss, or a loss of another kind
         At its price.
     make_master : callable
         A master for such a loss.
-    columns_per_round : int
     time_limit : float or None
         Of the fit, in seconds.
     """

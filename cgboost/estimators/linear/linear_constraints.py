@@ -101,7 +101,6 @@ def read_constraints(
     constraints : sequence of str and of (A, sense, b), or what was read before
     names : sequence of str or None
         Names of the features; None: x0, x1, …, as scikit-learn calls them.
-    n_features : int
 
     Raises
     ------
@@ -234,10 +233,8 @@ class _Reader:
 
     Parameters
     ----------
-    text : str
     places : dict of str to int
         The features by their names.
-    n_features : int
     """
 
     def __init__(self, text: str, places: dict[str, int], n_features: int) -> None:

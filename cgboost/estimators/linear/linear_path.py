@@ -19,7 +19,6 @@ def values_of_path(
     Parameters
     ----------
     parameter : {"alpha", "C"}
-    values : sequence of float or None
     count, eps : int, float
         With None for values: how many, and the share of the largest α (of the smallest C its
         inverse) at the other end.

@@ -19,15 +19,14 @@ from cgboost.estimators.common.certified import Certified
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.parameters import check_number
-from cgboost.estimators.common.plan import Plan, Subproblem
+from cgboost.estimators.common.plan import Plan, RunTask
 from cgboost.estimators.common.targets import TargetKind, in_unit
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.linear.base_sparse_linear import BaseMeanLoss, PenaltyName
 from cgboost.generation.callbacks import Score
 from cgboost.generation.protocols import Pricer
 from cgboost.losses import Loss, Quantile
-from cgboost.masters.quantiles.box_master import BoxMaster
-from cgboost.masters.quantiles.noncrossing_master import NoncrossingMaster
+from cgboost.masters.quantiles.noncrossing_masters import BoxMaster, NoncrossingMaster
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.penalties import L1, ElasticNet
 from cgboost.pricing import JointPricer
@@ -296,7 +295,6 @@ class Quantiles(TargetKind):
 
     Attributes
     ----------
-    levels : tuple of float
     joint : bool
         Whether they are one problem; otherwise there is a run for each.
     unit : float
@@ -339,7 +337,7 @@ class Quantiles(TargetKind):
 class Noncrossing(Certified):
     """One problem of all quantiles, whose outputs must not cross."""
 
-    def subproblems(self) -> Iterator[Subproblem]:
+    def tasks(self) -> Iterator[RunTask]:
         """The one run."""
         levels = self.target_kind.names
         assert levels is not None
@@ -353,7 +351,7 @@ class Noncrossing(Certified):
         columns = self.columns_per_round
         if columns is None or isinstance(columns, str):
             columns = count * self.family.columns_per_round(self.pool, len(target))
-        yield Subproblem(master, pricer, n_outputs=count, columns_per_round=columns)
+        yield RunTask(master, pricer, n_outputs=count, columns_per_round=columns)
         if self.carried is not None:
             self.carried[0] = master.warm_start
 

@@ -50,11 +50,6 @@ CROSSED = 1e-9
 class PathPoint(PointOfPath):
     """A point of a path: what arrays say of its model, and the model once it is asked for.
 
-    Parameters
-    ----------
-    path : PricedPath
-    number : int
-
     Attributes
     ----------
     coef_, intercept_, objective_, gap_, n_columns_
@@ -90,7 +85,6 @@ class PricedPath:
         From the simplest model on.
     runs : sequence of PricedPoints
         Over the features in units of the master.
-    features : sequence of Feature
     rows : TrainingRows
         Without features.
     coef : ndarray of shape (n_values, n_runs, n_features)
@@ -150,7 +144,6 @@ def priced_path(
         That has seen the rows.
     pool : FeaturePool
         All features, in units of the master.
-    rows : TrainingRows
     held : sets of rows or None
         Whose scores are in the history of every model.
     parameter : {"C", "alpha"}

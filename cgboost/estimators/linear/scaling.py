@@ -182,7 +182,6 @@ def noise_level(
 
     Parameters
     ----------
-    pool : FeaturePool
     response : ndarray of shape (n_rows,)
         r, of which a row has the share w_i/W.
     weights : ndarray of shape (n_rows,)
@@ -249,11 +248,6 @@ def constant_model(loss: Any, *, offset: bool) -> tuple[float, Vector]:
     """The best constant, 0 without an offset, and a pseudo-response there with Σr = 0.
 
     Rows on a kink of the loss share what is missing evenly.
-
-    Parameters
-    ----------
-    loss : WeightedLoss
-    offset : bool
     """
     centre = centre_of(loss) if offset else 0.0
     loss = loss.shifted(centre) if centre else loss

@@ -17,7 +17,7 @@ from cgboost.estimators.common.certified import BaseBoost, Certified
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.parameters import check_count, check_number
-from cgboost.estimators.common.plan import Plan, Subproblem, Watch
+from cgboost.estimators.common.plan import Plan, RunTask, Watch
 from cgboost.estimators.common.training_rows import (
     HeldSets,
     TrainingRows,
@@ -350,8 +350,8 @@ class WithinBudget(Certified):
     budget: Budget = field(kw_only=True)
     selection: Callable[[Any, Vector], Pricer] = field(kw_only=True, repr=False)
 
-    def subproblems(self) -> Iterator[Subproblem]:
+    def tasks(self) -> Iterator[RunTask]:
         """Those of the loss and the penalty, each with its search."""
-        for task, target in zip(super().subproblems(), self.y_of_runs, strict=True):
+        for task, target in zip(super().tasks(), self.y_of_runs, strict=True):
             pricer = self.selection(task.master, target)
             yield replace(task, pricer=pricer, columns_per_round=1)

@@ -7,12 +7,16 @@ via Column Generation*, Machine Learning 46, 2002, is the master.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from cgboost.estimators.common.calibration import CalibratedClassification
+from cgboost.estimators.common.certified import Certified
+from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import (
     Margins,
     Objective,
@@ -21,10 +25,13 @@ from cgboost.estimators.common.objective import (
     residual_objective,
 )
 from cgboost.estimators.common.parameters import check_choice
+from cgboost.estimators.common.plan import Plan, Watch
 from cgboost.estimators.common.predictors import Regression
-from cgboost.estimators.common.training_rows import TrainingRows
+from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
+from cgboost.estimators.rules.any_rule import AnyRule
 from cgboost.estimators.rules.base_rule_set import SHRUNK_COST, BaseRuleSet
 from cgboost.generation.protocols import Pricer
+from cgboost.generation.resuming import RunRecord
 from cgboost.losses import Loss
 from cgboost.losses.registry import (
     CLASSIFICATION,
@@ -67,6 +74,15 @@ class RuleSetClassifier(CalibratedClassification, BaseRuleSet):
     is solved to a gap of ``tol``; with ``loss="hinge"``, this is LPBoost. More than two classes are
     handled one-vs-rest, each class with its own rules and budget.
 
+    With ``form="dnf"`` rules have no weights: a row is of a class if any of the rules for this
+    class holds, and else of the other one. Of all rule sets within the budget, the one with the
+    fewest errors is found and proven to be the best, where
+
+        min  Σ_i w_i e_i    over sets of rules within the budget
+
+    counts e_i = 1 for a row of the class that no rule holds for, and for a row of the other class
+    the number of rules that hold for it.
+
     Parameters
     ----------
     max_total_conditions : int or None, default=16
@@ -86,6 +102,13 @@ class RuleSetClassifier(CalibratedClassification, BaseRuleSet):
         rules have one condition unless longer rules reduce the errors by more than a standard
         error. "auto" is "errors" for at most 5 conditions and 5000 rows, where it is more accurate
         more often.
+    form : {"weighted", "dnf"}, default="weighted"
+        "dnf" is a disjunction of rules, see above, for two classes. ``C``, ``loss``, ``selection``,
+        ``early_stopping``, ``scoring`` and ``callbacks`` are those of weighted rules, which are
+        found in rounds, and must be left at their defaults. ``rule_cost`` and ``condition_cost``
+        are counted in errors of rows of weight 1; within a budget they are 0 unless given.
+    positive_class : class label or None, default=None
+        The class that the rules of a "dnf" are for. None: the one with the better rule set.
     loss : str or Loss, default="log_loss"
         As in :class:`CGBoostClassifier`; with "log_loss", outputs are half the log-odds.
     rule_cost, condition_cost : float or None
@@ -115,7 +138,9 @@ class RuleSetClassifier(CalibratedClassification, BaseRuleSet):
         Relative gap to which convex problems are solved, including the one for the bound.
     class_weight, probability, time_limit, solver, solver_options, early_stopping, \
 validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
-        As in :class:`CGBoostClassifier`. Within a budget, early stopping ends with fewer rules.
+        As in :class:`CGBoostClassifier`. Within a budget, early stopping ends with fewer rules; a
+        "dnf" has none, and needs ``probability`` for probabilities. Without a ``time_limit``, the
+        proof for a "dnf" ends after 120 seconds.
 
     Attributes
     ----------
@@ -132,8 +157,9 @@ validation_fraction, n_iter_no_change, scoring, callbacks, verbose, random_state
         Lower bound on the objective of any set of such rules within the budget, and the relative
         distance to it; −inf and inf with ``pricing="greedy"``.
     converged_ : bool
-        Whether the gap is at most ``tol``. It rarely is with a budget, because the problem is then
-        an integer problem and the bound comes from a convex relaxation.
+        Whether the gap is at most ``tol``. For weighted rules with a budget it rarely is, because
+        the problem is then an integer problem and the bound comes from a convex relaxation; a "dnf"
+        of few conditions mostly is proven to be optimal.
     classes_, class_weight_, calibration_, column_weights_, intercept_, n_columns_, objective_, \
 history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         As in :class:`CGBoostClassifier`.
@@ -146,9 +172,17 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     >>> model = RuleSetClassifier(4, max_conditions=2, max_bins=8).fit(X, y)
     >>> model.n_conditions_, bool(model.score(X, y) > 0.93), bool(model.gap_ < 1.0)
     (4, True, True)
+
+    A rule set without weights that no other one of four conditions beats:
+
+    >>> best = RuleSetClassifier(4, form="dnf", max_conditions=2, max_bins=8).fit(X, y)
+    >>> best.converged_, best.dual_bound_ == best.objective_
+    (True, True)
     """
 
     selection: Literal["auto", "loss", "errors"] = field(default="auto", kw_only=True)
+    form: Literal["weighted", "dnf"] = field(default="weighted", kw_only=True)
+    positive_class: Any = field(default=None, kw_only=True)
     loss: ClassificationLoss | Loss = field(default="log_loss", kw_only=True)
     tol: float = field(default=1e-3, kw_only=True)
     probability: bool | Literal["sigmoid", "isotonic"] = field(default=False, kw_only=True)
@@ -160,16 +194,93 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
             raise ValueError(
                 "selection='errors' needs a budget: give max_total_conditions or max_rules"
             )
+        check_choice("form", self.form, ("weighted", "dnf"))
+        if self.form == "dnf":
+            self._check_no_weights()
+        elif self.positive_class is not None:
+            raise ValueError(
+                f"positive_class={self.positive_class!r} is the class that rules without weights "
+                "are for: give form='dnf', or leave it out"
+            )
         super()._check_parameters()
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any, eval_set: Any
+    ) -> tuple[TrainingRows, HeldSets | None]:
+        if self.form == "dnf" and eval_set is not None:
+            raise ValueError(
+                "eval_set is for the scores of rounds, which form='dnf' has none of: leave it out"
+            )
+        return super()._prepare(X, y, sample_weight, eval_set)
+
+    @property
+    def _without_odds(self) -> str | None:
+        return "form='dnf'" if self.form == "dnf" else super()._without_odds
+
+    def _check_no_weights(self) -> None:
+        """Refuse what belongs to weighted rules."""
+        for name in ("C", "loss", "selection", "early_stopping", "scoring", "callbacks"):
+            value, usual = getattr(self, name), type(self).__dataclass_fields__[name].default
+            if value != usual:
+                raise ValueError(
+                    f"{name}={value!r} is for weighted rules, and form='dnf' has no weights and no "
+                    f"rounds: leave it at {usual!r}"
+                )
 
     def _objective_with(self, penalty: Penalty, C: float) -> Objective:
         margins = Margins(C, None, free_offset=True, loss=get_loss(self.loss))
         return margin_objective(penalty, margins)
 
     def _learn_choices(self, rows: TrainingRows) -> None:
+        if self.form == "dnf":
+            self._check_classes()
+            self.selection_, self.C_ = "errors", 1.0
+            return
         self.selection_ = self._chosen_selection(len(rows.y)) if self._budget else "loss"
         usual = WEIGHTED_COST if self.selection_ == "errors" else SHRUNK_COST
         self.C_ = usual if self.C is None else float(self.C)
+
+    def _check_classes(self) -> None:
+        """Refuse more than two classes, and rules for none of them."""
+        labels = self.classes_.tolist()
+        if len(labels) != 2:
+            raise ValueError(
+                f"form='dnf' is for two classes, got {len(labels)}: fit one model a class to "
+                "y == label, or use form='weighted'"
+            )
+        if self.positive_class is not None and self.positive_class not in labels:
+            raise ValueError(
+                f"positive_class={self.positive_class!r} is not among the classes {labels}"
+            )
+
+    def _solve(
+        self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
+    ) -> list[FittedRun]:
+        """The runs; of rules without weights, the one search."""
+        if self.form == "weighted":
+            return super()._solve(plan, watch, records)
+        assert isinstance(plan, Certified)
+        family, votes = self._family, [1.0, -1.0]
+        if self.positive_class is not None:
+            votes = [1.0 if self.positive_class == self.classes_[1] else -1.0]
+        if self._budget:
+            family = replace(
+                family,
+                rule_cost=self.rule_cost or 0.0,
+                condition_cost=self.condition_cost or 0.0,
+            )
+        search = AnyRule(
+            plan.pool,
+            plan.y_of_runs[0],
+            plan.weights,
+            self._budget,
+            family.cost(plan.pool),
+            votes,
+            self.pricing == "exact",
+            math.inf if self.search_limit is None else self.search_limit,
+            self._tol,
+        )
+        return [search.run(watch, self._label(0))]
 
     def _chosen_selection(self, n_rows: int) -> str:
         """How rules within a budget are chosen, "loss" or "errors"."""

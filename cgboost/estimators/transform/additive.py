@@ -26,7 +26,7 @@ from cgboost.additive.trees.smoothers import (
 from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_choice, check_count
-from cgboost.estimators.common.plan import Plan, StopRule, Subproblem
+from cgboost.estimators.common.plan import Plan, RunTask, StopRule
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.estimators.transform.base_transform import BaseTransform
@@ -159,7 +159,7 @@ feature_names_in_
     def _fitted_loss(self) -> Loss:
         return SquaredError()
 
-    def _tasks(self, place: Any, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _tasks(self, place: Any, rows: TrainingRows) -> Iterator[RunTask]:
         if self.method == "one-pass" and self.smoother is None:
             yield from super()._tasks(place, rows)
             return
@@ -179,14 +179,14 @@ feature_names_in_
             builder = SmoothedStages(self.max_bins, feed_forward=False)
             builder.smoother = smoother
             stages = StagePricer(builder, sums.parts)
-            yield Subproblem(AggregateMaster(sums), stages, callbacks=callbacks)
+            yield RunTask(AggregateMaster(sums), stages, callbacks=callbacks)
             return
         training = SquaredError().on(rows.y, np.where(held, 0.0, rows.weights))
         everyone = SquaredError().on(rows.y, np.broadcast_to(1.0, len(rows.y)))
         pricer = BackfittingPricer(smoother, passes, everyone, len(groups), tol=self.tol)
         callbacks.append(MostTurns(pricer, self.max_iter))
         master = StagewiseMaster(training, step=1.0, start="constant")
-        yield Subproblem(master, pricer, callbacks=callbacks)
+        yield RunTask(master, pricer, callbacks=callbacks)
 
     def _stop_rule(self) -> StopRule:
         return super()._stop_rule() if self.method == "one-pass" else StopRule()

@@ -44,7 +44,7 @@ from cgboost.estimators.common.parameters import (
     check_number,
     threads_of,
 )
-from cgboost.estimators.common.plan import Plan, Rounds, Subproblem, Watch
+from cgboost.estimators.common.plan import Plan, Rounds, RunTask, Watch
 from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.stagewise import BaseStagewise, importances_of
 from cgboost.estimators.common.training_rows import (
@@ -69,7 +69,7 @@ from cgboost.losses.loss import Loss
 from cgboost.losses.multinomial import Multinomial
 from cgboost.losses.poisson import Poisson
 from cgboost.masters.stagewise.aggregate import AggregateMaster
-from cgboost.parallel.blas import blas_threads
+from cgboost.parallel.threads import blas_threads
 from cgboost.pricing.additive import StagePricer
 from cgboost.tables.binning import check_weights
 from cgboost.tables.table_encoding import Schema
@@ -494,7 +494,7 @@ class BaseTransform(BaseTableStages):
     def _fitted_loss(self) -> Loss:
         """The loss of one output."""
 
-    def _tasks(self, place: Place, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _tasks(self, place: Place, rows: TrainingRows) -> Iterator[RunTask]:
         """A run for every output, or one for all classes."""
         variant, rules, loss = VARIANTS[self.variant], self._constraints, self._fitted_loss
         of_logarithm = isinstance(loss, (LogLoss, Poisson, Multinomial))
@@ -517,7 +517,7 @@ class BaseTransform(BaseTableStages):
             if place.has_holdout:
                 callbacks.append(EarlyStopping("holdout_loss", patience=self.n_iter_no_change))
             callbacks.append(SmallGain(self.tol))
-            yield Subproblem(master, pricer, n_outputs=master.n_outputs, callbacks=callbacks)
+            yield RunTask(master, pricer, n_outputs=master.n_outputs, callbacks=callbacks)
 
     def _solve(
         self, plan: Any, watch: Watch, records: Iterator[RunRecord] | None = None

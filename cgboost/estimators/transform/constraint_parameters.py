@@ -23,10 +23,8 @@ def constraints_of(
 
     Parameters
     ----------
-    schema : Schema
     monotonic_cst : array of −1, 0 and 1, dict of them by feature, or None
     interaction_cst : {"pairwise", "no_interactions"}, sequence of sets of int or str, or None
-    variant : str
     n_classes : int
         1 for regression.
 
@@ -90,7 +88,6 @@ def sets_of(schema: Schema, given: Any) -> list[frozenset[int]]:
 
     Parameters
     ----------
-    schema : Schema
     given : {"pairwise", "no_interactions"}, sequence of sets of int or str, or None
         Any two; none; those of a set; all. Features that are in no set are one more.
 

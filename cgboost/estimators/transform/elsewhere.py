@@ -43,7 +43,6 @@ class CutRows:
     rows : TrainingRows
         A source is read once, if parts are taken in their order, and again for a part that is asked
         for later.
-    count : int
     """
 
     def __init__(self, rows: TrainingRows, count: int) -> None:

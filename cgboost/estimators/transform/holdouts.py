@@ -96,10 +96,8 @@ def renumbered(stage: Stage, new: Sequence[int], n_features: int) -> Stage:
 
     Parameters
     ----------
-    stage : Stage
     new : sequence of int
         The number of each earlier output.
-    n_features : int
     """
 
     def moved(term: Transformation) -> Transformation:

@@ -24,7 +24,7 @@ from cgboost.additive.trees.transformation import formula_in_words
 from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
 from cgboost.estimators.common.parameters import check_count, check_number, threads_of
-from cgboost.estimators.common.plan import Plan, Rounds, Subproblem
+from cgboost.estimators.common.plan import Plan, Rounds, RunTask
 from cgboost.estimators.common.predictors import ProbabilisticClassification, Regression
 from cgboost.estimators.common.targets import mean_log_loss
 from cgboost.estimators.common.training_rows import TrainingRows
@@ -104,7 +104,7 @@ class BaseLinearTreeBoosting(BaseQueriedStages):
     def _plan(self, rows: TrainingRows) -> Plan:
         return Rounds(self._target_kind, self._stop_rule(), None, partial(self._tasks, rows))
 
-    def _tasks(self, rows: TrainingRows) -> Iterator[Subproblem]:
+    def _tasks(self, rows: TrainingRows) -> Iterator[RunTask]:
         pool = self._prepared(rows)
         held = pool.held
         training = np.where(held, 0.0, rows.weights)
@@ -131,9 +131,7 @@ class BaseLinearTreeBoosting(BaseQueriedStages):
         else:
             master = StagewiseMaster(loss, step=rate * (count - 1) / count, start="constant")
         pricer = LinearTreePricer(grower, training)
-        yield Subproblem(
-            master, pricer, n_outputs=count, columns_per_round=count, callbacks=callbacks
-        )
+        yield RunTask(master, pricer, n_outputs=count, columns_per_round=count, callbacks=callbacks)
 
     # ------------------------------------------------------------------ fitted attributes
 

@@ -38,12 +38,7 @@ def onnx_package() -> Any:
 
 
 class OperatorGraph:
-    """Operators on the rows ``X``, in the order in which they are computed.
-
-    Parameters
-    ----------
-    n_features : int
-    """
+    """Operators on the rows ``X``, in the order in which they are computed."""
 
     def __init__(self, n_features: int) -> None:
         self.onnx, self.n_features = onnx_package(), n_features

@@ -181,8 +181,6 @@ def _compare(made: Any, model: Any, rows: NDArray[Any]) -> None:
 
     Parameters
     ----------
-    made : onnx.ModelProto
-    model : estimator of cgboost
     rows : ndarray of shape (n_rows, n_features)
         In the precision of the input.
     """

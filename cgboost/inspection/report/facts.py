@@ -114,12 +114,10 @@ class RunFacts:
         The class or quantile that it is for; empty where one run makes the model.
     objective, bound, gap : float
         At the round that makes the model; −inf and inf without a certificate.
-    stop_reason, message : StopReason, str
     rounds, kept : int
         Rounds after the empty master, and the one that makes the model.
     scores : dict of str to float
         Scores on held-out rows of the round that makes the model.
-    seconds : float
     """
 
     label: str
@@ -253,12 +251,7 @@ class Facts:
 
 
 def facts_of(model: Any) -> Facts | None:
-    """What is true of a model, or None as long as it is not fitted.
-
-    Parameters
-    ----------
-    model : estimator of cgboost
-    """
+    """What is true of a model, or None as long as it is not fitted."""
     fitted = vars(model)
     if "tree_" in fitted:
         leaves, depth = fitted["n_leaves_"], fitted["depth_"]

@@ -103,7 +103,6 @@ class TableView(NamedTuple):
 
     Attributes
     ----------
-    header : tuple of str
     rows : list of tuples
         One value for each name of the header.
     numeric : list of bool

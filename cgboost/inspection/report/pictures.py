@@ -70,8 +70,6 @@ class Curve:
     ----------
     values : ndarray of shape (n_points,)
         Those that are not finite are left out.
-    ink : str
-    dashed : bool
     ringed : int or None
         The point that makes the model.
     """
@@ -87,7 +85,6 @@ def drawn(figure: Figure, caption: str, number: int = 0) -> Picture:
 
     Parameters
     ----------
-    figure : Figure
     caption : str
         What it shows, also for those who do not see it.
     number : int

@@ -20,10 +20,11 @@ from cgboost.arrays import Indices, Mask, Vector
 from cgboost.inspection.model_forms import step_of, tree_of
 from cgboost.inspection.shapley.parts import Boxes, Curves, Part, Products, Slopes
 from cgboost.kernels import Normalized
-from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis, scaled
+from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis
 from cgboost.kernels.numeric.differences import Laplacian
 from cgboost.kernels.numeric.distances import RBF
 from cgboost.kernels.numeric.inner_products import Linear
+from cgboost.kernels.scaling import scaled
 from cgboost.kernels.sparse_rows import stacked
 from cgboost.pricing.additive import FunctionChange
 from cgboost.pricing.constrained.hinges import HINGES, HingeFunction
@@ -65,9 +66,7 @@ def sum_of(hypotheses: Sequence[Any], coef: Vector, n_features: int) -> Sum:
 
     Parameters
     ----------
-    hypotheses : sequence of Hypothesis
     coef : ndarray of shape (n_hypotheses,)
-    n_features : int
     """
     kinds: dict[Make | None, Terms] = {}
     for hypothesis, weight in _resolved(hypotheses, coef):

@@ -230,7 +230,6 @@ class _Form:
     ----------
     sums : list of Sum
         One for each output.
-    intercepts : list of float
     decided : callable
         Scores of outputs, along the last axis.
     rest : callable or None
@@ -260,7 +259,6 @@ class _Form:
 
 
 def _form_of(model: Any, rows: Any) -> _Form:
-    """How a model is read."""
     if isinstance(model, LinearTreeRegressor):
         tree = model.tree_
         boxes = linear_trees([(tree, 1.0)], tree.groups, tree.regressors)

@@ -67,7 +67,6 @@ def pair_weights(ours: Indices, theirs: Indices, n_conditions: int) -> PairWeigh
     ----------
     ours, theirs : ndarray of int, shape (n_ours,), (n_theirs,)
         Bit i: whether condition i holds.
-    n_conditions : int
     """
     mine, others = ours[:, None], theirs[None, :]
     gained, lost = mine & ~others, others & ~mine

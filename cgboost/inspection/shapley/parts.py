@@ -238,7 +238,6 @@ class _Tally(NamedTuple):
 
     Attributes
     ----------
-    n_rows : int
     often : ndarray of int
         Where groups share their patterns: how often each comes, shape (n_boxes, 2^k). Else the
         pattern of each row, shape (n_boxes, n_rows).

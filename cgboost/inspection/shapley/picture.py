@@ -130,7 +130,6 @@ def _draw_row(
 
 
 def _value(found: Contributions, row: int, feature: int) -> str:
-    """The value of a feature, as text."""
     data = found.data[row]
     value: Any = data[0, feature] if np.ndim(data) > 1 else data[feature]
     number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)

@@ -213,15 +213,8 @@ class DecompositionResult:
 
         Parameters
         ----------
-        path : str or path-like
-            Usually ``proof.json``.
-        data : str, path-like or None
-            Where to write the table of columns and right-hand sides, .csv or .npy; next to the
-            file by default.
-
-        Returns
-        -------
-        path : Path
+        path, data
+            As there.
 
         Raises
         ------
@@ -610,7 +603,6 @@ def _divided(model: Model, unit: float) -> Model:
 
 
 def _left(time_limit: float | None, start: float) -> float | None:
-    """What is left of a time limit."""
     return None if time_limit is None else max(0.0, time_limit - (time.perf_counter() - start))
 
 

@@ -368,7 +368,6 @@ def _columns(lines: NumberedLines, model: ModelText, kinds: dict[str, str]) -> N
 def _vector(
     section: str, lines: NumberedLines, model: ModelText, kinds: dict[str, str], dialect: Dialect
 ) -> dict[str, float]:
-    """The values of the one vector of a section."""
     vectors, values, given = _Vectors(section, model, dialect), dict[str, float](), set[str]()
     for line, words in lines:
         if not 2 <= len(words) <= 5:

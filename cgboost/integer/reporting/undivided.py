@@ -54,7 +54,6 @@ def why_undivided(
 
     Parameters
     ----------
-    solution : NodeSolution
     rules : sequence of BranchingRule
         Those that were asked.
     respected : iterable of type

@@ -236,7 +236,6 @@ def _tsplib(path: Path, own: dict[str, Any], rounding: Rounding | None) -> Routi
 
 
 def _distances(places: Vector, rounding: str) -> Vector:
-    """Euclidean distances."""
     exact = np.hypot(*(places[:, None] - places).T)
     if rounding == "nearest":
         return np.floor(exact + 0.5)
@@ -263,7 +262,6 @@ def _check_numbers(path: Path, n: int) -> None:
 
 
 def _sections(lines: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """Names of sections with their lines."""
     found: list[tuple[str, list[str]]] = []
     for line in lines:
         word = line.strip().rstrip(":").strip()

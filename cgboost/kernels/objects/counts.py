@@ -65,7 +65,6 @@ class FeatureCounts:
 
         Parameters
         ----------
-        sets : sequence of iterables of objects
         key : callable
             The content of an object: equal keys have equal counts.
         counts : callable

@@ -72,7 +72,6 @@ class EntropicLoss(SupportVectorLoss):
         output : ndarray of shape (n_rows,)
         factors : callable
             ``factors(rows)`` returns J of some rows, shape (len(rows), n_coefficients).
-        softened : bool
         """
         rate = self.variables.rate(output)
         bending = self.bending(rate, self.weights(rate), softened=softened)

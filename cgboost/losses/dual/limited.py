@@ -64,7 +64,6 @@ class LimitedLoss:
     Parameters
     ----------
     loss : loss on its rows
-    limits : Limits
     """
 
     def __init__(self, loss: Any, limits: Limits) -> None:
@@ -184,7 +183,6 @@ def with_penalised_limits(
     ----------
     loss : SupportVectorLoss
         Without curvature and mass; with a tube there may be no equations, which it would soften.
-    limits : Limits
     price : float
         M.
 

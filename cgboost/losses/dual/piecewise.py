@@ -40,10 +40,6 @@ class PiecewiseLinearLoss(WeightedLoss):
     loss : Loss
         Its ``dual_box`` has no quadratic term and no mass.
     target, weights : ndarray of shape (n_rows,)
-
-    Attributes
-    ----------
-    box : SupportVectorLoss
     """
 
     def pseudo_response(self, output: Vector) -> Vector:

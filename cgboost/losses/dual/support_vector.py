@@ -224,7 +224,6 @@ class BoxVariables:
         A unit of error on this side costs so much: C·w for the hinge.
     target : ndarray of shape (n_variables,)
         The target of each variable's row.
-    epsilon : float
     """
 
     base: Vector

@@ -55,7 +55,6 @@ class ConstrainedConvexMaster(MasterWithLimits):
 
     Parameters
     ----------
-    convex : ConvexConstraints
     n_rows : int
         Number of training rows.
     limits : ndarray of shape (n_limits,)
@@ -65,12 +64,10 @@ class ConstrainedConvexMaster(MasterWithLimits):
     constant : ndarray of shape (n_limits,) or None
         What the constant 1 is in the rows of limits; None: there is no free offset.
     coef : {"free", "nonneg"}
-    solver : str
     solver_options : mapping of str to object, optional
 
     Attributes
     ----------
-    columns : list of Column
     broken, prices : list of float
         By how much each constraint is broken at the last answer, and what one unit of its limit
         costs there.

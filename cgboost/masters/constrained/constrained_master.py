@@ -40,12 +40,7 @@ CONSTANT = ("offset", 0)
 
 
 class MasterWithLimits(ABC):
-    """What masters of limits share: a similar problem starts from their columns in use.
-
-    Attributes
-    ----------
-    columns : list of Column
-    """
+    """What masters of limits share: a similar problem starts from their columns in use."""
 
     columns: list[Column]
     _found: MasterState | None = None
@@ -80,14 +75,12 @@ class ConstrainedMaster(MasterWithLimits):
     constant : ndarray of shape (n_limits,) or None
         What the constant 1 is in the rows of limits; None: there is no free offset.
     coef : {"free", "nonneg"}
-    solver : str
     solver_options : mapping of str to object, optional
 
     Attributes
     ----------
     loss : SupportVectorLoss
         Of all rows.
-    columns : list of Column
     accuracy : float
         As the loop sets it.
     """

@@ -133,7 +133,6 @@ class RowConstrainedMaster:
     ----------
     loss : loss on its rows
         As for :class:`SupportVectorMaster`, with ``target`` and ``weights``.
-    penalty : Penalty
     limits : Limits
         Of the rows that columns have behind the training rows.
     coef, offset, solver, solver_options, free_columns
@@ -141,8 +140,6 @@ class RowConstrainedMaster:
 
     Attributes
     ----------
-    loss : LimitedLoss
-    columns : list of Column
     accuracy : float
         As the loop sets it.
     """

@@ -146,8 +146,6 @@ def combination(
 
     Parameters
     ----------
-    rows : MasterRows
-    columns : sequence of Column
     whole_sums : sequence of sequence of (int, float)
         Places of columns, and factors on their coefficients.
     """

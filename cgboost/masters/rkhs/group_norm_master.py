@@ -65,7 +65,6 @@ class RowwiseOutputs(RowwiseLoss):
 
     Parameters
     ----------
-    loss : WeightedLoss
     sizes : sequence of int
         Rows of each output.
     """
@@ -101,11 +100,9 @@ class WholeKernelMaster(SupportVectorMaster):
     loss : SupportVectorLoss, or a smooth loss on its rows
         As for :class:`SupportVectorMaster`. With several outputs its rows are the pairs (output,
         training row), the first output first.
-    penalty : GroupNorm
     coef : {"free"}
     offset : {"none", "penalized", "free"}
     solver : {"auto"}
-    solver_options : mapping, optional
     n_outputs : int, default=1
         Each has its own offset.
 
@@ -154,12 +151,7 @@ class WholeKernelMaster(SupportVectorMaster):
         return WholeKernelNewton(loss, self.form, self.columns)
 
     def add(self, columns: Sequence[Column]) -> None:
-        """Take whole kernels into the restricted problem.
-
-        Parameters
-        ----------
-        columns : sequence of SpaceColumn
-        """
+        """Take whole kernels into the restricted problem."""
         kernels = [column for column in columns if isinstance(column, SpaceColumn)]
         if len(kernels) < len(columns):
             raise TypeError("a master of the group norm takes whole kernels (SpaceColumn)")

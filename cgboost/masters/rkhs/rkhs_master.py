@@ -10,6 +10,10 @@ A support vector machine has two stages. The first is the problem over the whole
 libsvm finds the optimum; its model is one function, and no column can improve it. If it is not near
 enough to the optimum, a second stage has the columns K(·, x_j) of its support vectors, and takes in
 others round by round.
+
+A master in stages has columns that replace those of the stage before. These keep their places, with
+the coefficient 0, so that the rounds of a run can be told apart by their coefficients alone; they
+have *left*.
 """
 
 from __future__ import annotations
@@ -19,10 +23,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+import numpy as np
+
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
-from cgboost.generation.protocols import MasterState
-from cgboost.masters.rkhs.staged import StagedMaster
+from cgboost.generation.protocols import MasterState, Priced
 from cgboost.masters.support_vector.support_vector_master import (
     Offset,
     SignRule,
@@ -115,8 +120,6 @@ class WholeRKHSMaster(SupportVectorMaster):
 
     Parameters
     ----------
-    loss : SupportVectorLoss
-    penalty : RKHS
     kernel : KernelSums
         The sum of the kernels, each divided by its weight.
     tol : float
@@ -131,6 +134,72 @@ class WholeRKHSMaster(SupportVectorMaster):
         return SupportVectorMachine(loss, self.form, self.columns, self._kernel, self._tol)
 
 
+class StagedMaster:
+    """Master whose columns may all be replaced at once.
+
+    Parameters
+    ----------
+    make : callable
+        ``make()`` is a master without columns.
+    first : SupportVectorMaster, optional
+        That of the first stage, where it is another one.
+
+    Attributes
+    ----------
+    columns : list of Column
+        Those that have left come first.
+    """
+
+    def __init__(
+        self, make: Callable[[], SupportVectorMaster], first: SupportVectorMaster | None = None
+    ) -> None:
+        self._make = make
+        self._stage = make() if first is None else first
+        self._left: list[Column] = []
+        self.accuracy = 0.0
+
+    @property
+    def columns(self) -> list[Column]:
+        """All columns, those that have left first."""
+        return [*self._left, *self._stage.columns]
+
+    @property
+    def loss(self) -> Any:
+        """The loss of the stage's master."""
+        return self._stage.loss
+
+    @property
+    def warm_start(self) -> WarmStart:
+        """The columns with a nonzero coefficient in the last answer."""
+        return self._stage.warm_start
+
+    def start_from(self, start: WarmStart) -> None:
+        """Take in the columns of a similar problem, before the first :meth:`solve`."""
+        self._stage.start_from(start)
+
+    def add(self, columns: Sequence[Column]) -> None:
+        """Take new columns into the problem of this stage."""
+        self._stage.add(columns)
+
+    def replace(self, columns: Sequence[Column]) -> None:
+        """Begin a stage with these columns; those before leave."""
+        self._left += self._stage.columns
+        self._stage = self._make()
+        self._stage.add(columns)
+
+    def solve(self, *, time_limit: float | None = None) -> MasterState:
+        """Re-optimise over the columns of this stage."""
+        self._stage.accuracy = self.accuracy
+        state = self._stage.solve(time_limit=time_limit)
+        left = len(self._left)
+        coef = np.concatenate([np.zeros(left), state.coef])
+        return replace(state, columns=(*self._left, *state.columns), coef=coef, left=left)
+
+    def bound(self, state: MasterState, priced: Priced) -> float | None:
+        """Lower bound on the optimum over all columns, from an exact pass."""
+        return self._stage.bound(state, priced)
+
+
 class MachineMaster(StagedMaster):
     """A support vector machine in two stages.
 
@@ -138,7 +207,6 @@ class MachineMaster(StagedMaster):
     ----------
     make : callable
         ``make()`` is an RKHSMaster without columns.
-    machine : WholeRKHSMaster
     """
 
     def __init__(self, make: Callable[[], SupportVectorMaster], machine: WholeRKHSMaster) -> None:

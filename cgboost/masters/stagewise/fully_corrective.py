@@ -32,7 +32,6 @@ class RefittedMaster(DescentMaster):
     Parameters
     ----------
     loss : DifferentiableLoss, or what has its methods for several outputs
-    refit : Refit
     has_offset : bool
         Whether there are intercepts, which begin at the best constants.
     signs : bool

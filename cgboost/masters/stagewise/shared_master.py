@@ -26,8 +26,6 @@ class Responses:
 
     Parameters
     ----------
-    losses : list of DifferentiableLoss
-    refits : list of Refit
     signs : bool, default=False
         Whether losses with kinks have the pseudo-response of the output alone, and not the one that
         the refit gives.
@@ -116,10 +114,6 @@ class SharedMaster(RefittedMaster):
     """Master of totally corrective boosting with columns that all outputs share.
 
     Columns come in groups, one for each output, with the same values.
-
-    Parameters
-    ----------
-    outputs : MultiOutputLoss
     """
 
     def __init__(self, outputs: MultiOutputLoss) -> None:

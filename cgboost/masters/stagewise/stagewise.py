@@ -117,12 +117,7 @@ class DescentEntry:
 
 
 class DescentMaster:
-    """What masters without a penalty share: no bound but at the optimum, and what a state says.
-
-    Attributes
-    ----------
-    columns : list of Column
-    """
+    """What masters without a penalty share: no bound but at the optimum, and what a state says."""
 
     proves = False
 

@@ -67,12 +67,7 @@ class OneNormMaster(SupportVectorMaster):
         solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(
-            loss,
-            L1(),
-            coef=coef,
-            offset=offset,
-            solver=solver,
-            solver_options=solver_options,
+            loss, L1(), coef=coef, offset=offset, solver=solver, solver_options=solver_options
         )
 
 
@@ -121,12 +116,7 @@ class TwoNormMaster(SupportVectorMaster):
         solver_options: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(
-            loss,
-            L2(),
-            coef=coef,
-            offset=offset,
-            solver=solver,
-            solver_options=solver_options,
+            loss, L2(), coef=coef, offset=offset, solver=solver, solver_options=solver_options
         )
 
 
@@ -153,10 +143,5 @@ class EntropyMaster(SupportVectorMaster):
         self.budget = budget
         penalty = Entropy(loss.eta, radius=budget)
         super().__init__(
-            loss,
-            penalty,
-            coef=coef,
-            offset=offset,
-            solver=solver,
-            solver_options=solver_options,
+            loss, penalty, coef=coef, offset=offset, solver=solver, solver_options=solver_options
         )

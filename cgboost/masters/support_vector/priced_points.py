@@ -128,7 +128,6 @@ class _Stacked:
 
     Parameters
     ----------
-    loss : WeightedLoss
     count : int
         How many outputs.
     """

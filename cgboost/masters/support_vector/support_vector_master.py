@@ -87,9 +87,7 @@ class WarmStart:
 
     Attributes
     ----------
-    columns : sequence of Column
     coef : ndarray of shape (n_columns,)
-    intercept : float
     loss : SupportVectorLoss or None
         Of the similar problem, where it was solved as this one would be.
     live : (PrimalSimplex or SmoothPrimal, sequence of Column) or None
@@ -375,9 +373,8 @@ class SupportVectorMaster:
         own = {"loss": loss, "live": kept, "complete": complete}
         return WarmStart.of(self.columns, best.coef, best.intercept, **own)
 
-    def _solved(self, time_limit: float | None) -> RestrictedPoint:
+    def _solved(self, live: Any, time_limit: float | None) -> RestrictedPoint:
         """The answer of the live problem, of another one where the simplex of a path gives up."""
-        live = self._live
         if self._comparison is not None:
             point = self._comparison.solve(live, self._values_from, time_limit, self.accuracy)
             return cast(RestrictedPoint, point)
@@ -407,7 +404,7 @@ class SupportVectorMaster:
         box, so that both bounds hold whatever the solver's accuracy.
         """
         with solver_errors_as_master_errors(self._advice):
-            point = self._before_optimizer.invert(self._solved(time_limit))
+            point = self._before_optimizer.invert(self._solved(self._live, time_limit))
         objective = self._objective(point)
         scale, limited = self._scale(objective), getattr(self._live, "is_limited", False)
         if self._best is not None and objective > (least := self._objective(self._best)):
@@ -479,7 +476,6 @@ class SupportVectorMaster:
         ----------
         coef : ndarray of shape (at most n_columns,)
             Near the optimum over the columns where it is not 0.
-        intercept : float
         time_limit : float or None
             In seconds.
 

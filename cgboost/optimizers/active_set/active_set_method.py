@@ -69,7 +69,6 @@ class ProximalProblem:
 
     Parameters
     ----------
-    problem : QuadraticDual
     centre : DualIterate
         Where the steps begin, with r₀ and b₀.
     proximity : float
@@ -79,7 +78,6 @@ class ProximalProblem:
     ----------
     r : ndarray of shape (n_lines,)
         Not always inside the boxes.
-    offset : float
     """
 
     def __init__(self, problem: QuadraticDual, centre: DualIterate, proximity: float) -> None:
@@ -191,7 +189,6 @@ class ActiveSetMethod:
 
     Attributes
     ----------
-    products : KeptProducts
     proximity : float or None
         The κ to begin with: the one at which the first steps have converged last time.
     steps : int
@@ -320,7 +317,6 @@ class ActiveSetSession(LiveDual):
     ----------
     loss : SupportVectorLoss
         With finite costs and no mass.
-    columns : ColumnStore
     form : DualForm
         With a quadratic term alone, neither a threshold nor a radius.
     """

@@ -118,7 +118,6 @@ class RowBoxes:
         pull : ndarray of shape (n_lines,)
             What slopes must exceed for r to grow: the output, and the derivative of every
             quadratic term.
-        most : int
         """
         lines, inside = np.arange(len(self)), status % 2 == 1
         above, below = np.minimum(status // 2, 1), np.maximum(status // 2 - 1, 0)
@@ -199,7 +198,6 @@ class QuadraticDual:
         The (scaled) columns on the rows that have a box here, and their weights.
     constant : ndarray of shape (n_columns,)
         What all other rows add to s.
-    boxes : RowBoxes
     gain : float
         Gain of all rows, with those of the boxes at their middle corners.
     total : float
@@ -284,7 +282,6 @@ class DualIterate:
     Attributes
     ----------
     r : ndarray of shape (n_lines,)
-    offset : float
     s : ndarray of shape (n_columns,)
         The scores of r, but for rounding: where large terms cancel, it fits the output better.
     output : ndarray of shape (n_lines,)
@@ -461,7 +458,6 @@ def free_rows(
     Parameters
     ----------
     block : WeightedSubmatrix
-    kept : KeptProducts
     lines, left : ndarray of int
         The free lines, and those that have just left.
     active : ndarray of bool, shape (n_columns,)

@@ -292,7 +292,6 @@ def low_rank_factor(matrix: PackedMatrix, rank: int) -> Vector | None:
 
     Parameters
     ----------
-    matrix : PackedMatrix
     rank : int
         Of how many columns at most.
 

@@ -42,9 +42,7 @@ class ConeEquations:
 
     Parameters
     ----------
-    store : BlockStore
     h : ndarray of shape (n_blocks,)
-    omega : BlockVectors
     weights : ndarray of shape (n_rows,)
         The diagonal of W.
     free : ndarray of shape (n_rows, n_free)

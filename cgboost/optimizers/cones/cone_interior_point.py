@@ -32,7 +32,7 @@ from cgboost.optimizers.cones.cone_steps import (
 )
 from cgboost.optimizers.interior_point.interior_session import FINEST_SHARE, NO_BETTER, PURIFICATION
 from cgboost.optimizers.solver_options import check_time, deadline_of
-from cgboost.parallel.blas import LARGE, available, blas_threads
+from cgboost.parallel.threads import LARGE, available, blas_threads
 from cgboost.tolerances import SMALLEST
 
 CONE_STEPS = 150
@@ -241,7 +241,6 @@ class _Descent:
         The relative gap to reach.
     scale : float
         What it is relative to.
-    steps : int
     """
 
     def __init__(self, problem: ConeProblem, wanted_gap: float) -> None:
@@ -280,7 +279,6 @@ class _Descent:
         return 0.0 if self.problem.squared else float((at.slack.head - 1.0).max(initial=0.0))
 
     def _gap(self, at: ConeIterate) -> float:
-        """The relative gap."""
         problem, store = self.problem, self.problem.store
         sizes = np.sqrt(np.maximum(store.products(at.slack.body, at.slack.body), 0.0))
         weights = at.weights

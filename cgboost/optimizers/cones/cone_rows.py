@@ -129,7 +129,6 @@ class RowsSession:
 
     Parameters
     ----------
-    loss : SupportVectorLoss
     offset : {"none", "penalized", "free"}
     squared : bool
         As for :class:`ConeSession`.

@@ -70,8 +70,6 @@ class ConeProblem:
 
     Attributes
     ----------
-    loss : SupportVectorLoss
-    store : BlockStore
     free_offset : bool
         Whether Σr = 0.
     squared : bool
@@ -99,11 +97,9 @@ class ConeNumbers:
         Variables and the multipliers of u ≥ 0 and u ≤ costs (0 where the cost is infinite).
     slack, dual : ConeVector
         (τ, −Lᵀr) and (t, y).
-    height : float
     response : ndarray of shape (n_rows,)
         r. It has digits that u loses where a row's two variables are large.
     offset : ndarray of shape (n_outputs,)
-    level : float
     room : float
         amount − Σu of a mass that may be less, otherwise 0.
     """

@@ -386,8 +386,6 @@ def few_coefficients(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
 
     Parameters
     ----------
-    data : BoxedDual
-    at : Iterate
     allowance : float
         By how much that may raise the objective.
     """
@@ -405,8 +403,6 @@ def variables_at_ends(data: BoxedDual, at: Iterate, allowance: float) -> Vector:
 
     Parameters
     ----------
-    data : BoxedDual
-    at : Iterate
     allowance : float
         How far the bound may then be below the objective.
     """

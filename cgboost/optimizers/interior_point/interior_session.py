@@ -31,7 +31,7 @@ from cgboost.optimizers.interior_point.interior_point_steps import (
 from cgboost.optimizers.live_dual import Basis, BoxedDual, DualSolution, LiveDual
 from cgboost.optimizers.simplex.dual_session import OFFSET
 from cgboost.optimizers.solver_options import check_time, deadline_of
-from cgboost.parallel.blas import blas_threads
+from cgboost.parallel.threads import blas_threads
 from cgboost.penalties.penalty import DualForm
 
 Data = TypeVar("Data", bound=BoxedDual)
@@ -89,10 +89,6 @@ class GatheredSubmatrix:
     Gathering them from all columns on all rows takes as long as a step. What is there already is
     therefore taken from the block before, unless new directions have changed what large columns
     leave.
-
-    Parameters
-    ----------
-    columns : ColumnStore
     """
 
     def __init__(self, columns: ColumnStore) -> None:
@@ -144,7 +140,6 @@ class InteriorSession(LiveDual):
     ----------
     loss : SupportVectorLoss
         With finite costs and no mass.
-    columns : ColumnStore
     form : DualForm
         Of the 1-norm or the elastic net; or of the 2-norm of coefficients that are free in sign.
     """
@@ -170,7 +165,7 @@ class InteriorSession(LiveDual):
         self.pivot_scores = np.zeros(0)
         self._begun = False
         self._block = GatheredSubmatrix(columns)
-        self.start_anew()
+        self.begin()
 
     @property
     def _offsets(self) -> Indices:

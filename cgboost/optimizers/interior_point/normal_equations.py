@@ -11,7 +11,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dgeqrf, dpotrf, dpotrs
 
 from cgboost.arrays import Vector
-from cgboost.parallel.blas import LARGE, available, blas_threads
+from cgboost.parallel.threads import LARGE, available, blas_threads
 from cgboost.tolerances import SMALLEST
 
 FACTOR_RIDGE = 1e-13
@@ -160,7 +160,6 @@ class RowEquations(NormalEquations):
 
 
 def _diagonal_of(matrix: Vector) -> Vector:
-    """A view of the diagonal."""
     return np.einsum("ii->i", matrix)
 
 

@@ -39,7 +39,6 @@ class MasterRows:
 
     Attributes
     ----------
-    names : sequence of hashable
     senses : ndarray of str
         ``"<="``, ``"=="`` or ``">="`` for each.
     rhs : ndarray of shape (n_rows,)
@@ -177,8 +176,6 @@ class RestrictedPrimal:
 
     Parameters
     ----------
-    rows : MasterRows
-    solver : str
     park_after : int or None
         Solves in a row for which a column must be idle before it is deactivated; None for never.
     options : mapping of str to object, optional

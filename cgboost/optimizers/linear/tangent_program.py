@@ -42,7 +42,6 @@ class TangentPoint:
     Attributes
     ----------
     coef : ndarray of shape (n_columns,)
-    intercept : float
     multiplier : float
         t: what a unit of room is worth.
     slopes : ndarray of shape (n_rows,)
@@ -60,7 +59,6 @@ class TangentProgram:
 
     Parameters
     ----------
-    n_rows : int
     room : float
         Above 0.
     two_sided : bool

@@ -87,7 +87,6 @@ def descend(
         x⁰, λ, q.
     positive : bool
         Whether x ≥ 0.
-    free_offset : bool
     enough : float
         The share of the gain so far.
     sweeps : int

@@ -268,7 +268,6 @@ def minimise_by_program(
         Least and largest values.
     ball : (ndarray of shape (n,), float), optional
         Weights w and the radius of Σ w_j|x_j|.
-    solver : str
     options : mapping of str to object, optional
 
     Raises
@@ -329,10 +328,6 @@ class WeightedProducts:
     H_SᵀΔW_S H_S, where S are the rows whose weights differ: none for the squared error, few for the
     squared hinge. Where the weights of most rows differ, as those of the log loss do after every
     step, the products may be kept as they are for as long as steps that rest on them are good ones.
-
-    Parameters
-    ----------
-    columns : ColumnStore
 
     Attributes
     ----------

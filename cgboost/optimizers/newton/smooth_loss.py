@@ -9,7 +9,7 @@ whose Hessian is no diagonal matrix gives ``hessian(output, factors, softened=�
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,94 +45,14 @@ SUM_BALANCE = 1e-12
 allows."""
 
 
-@runtime_checkable
-class DiagonalHessian(Protocol):
-    """A smooth loss of which every row's part depends on that row's output alone."""
-
-    @property
-    def n_rows(self) -> int:
-        """Number of training rows."""
-        ...
-
-    def value(self, output: Vector) -> float:
-        """F(f)."""
-        ...
-
-    def pseudo_response(self, output: Vector) -> Vector:
-        """R = −∂F/∂f, shape (n_rows,)."""
-        ...
-
-    def curvature(self, output: Vector) -> Vector:
-        """∂²F/∂f_i², shape (n_rows,)."""
-        ...
-
-    def gain(self, response: Vector) -> float:
-        """−F*(−r)."""
-        ...
-
-    def feasible(self, response: Vector) -> Vector:
-        """The nearest r at which the gain is finite."""
-        ...
-
-
-class SmoothLoss(Protocol):
-    """What the master and its Newton method ask for."""
-
-    @property
-    def n_rows(self) -> int:
-        """Number of training rows."""
-        ...
-
-    @property
-    def shrinks(self) -> bool:
-        """Whether t·r is feasible for every feasible r and 0 ≤ t ≤ 1."""
-        ...
-
-    def value(self, output: Vector) -> float:
-        """F(f)."""
-        ...
-
-    def pseudo_response(self, output: Vector) -> Vector:
-        """R = −∂F/∂f, shape (n_rows,)."""
-        ...
-
-    def empty(self, *, offset: bool) -> float:
-        """The loss at 0; with an offset, of a constant that is nearly the best one."""
-        ...
-
-    def magnitude(self, output: Vector, response: Vector) -> float:
-        """Σ of the sizes of the numbers that the loss is a difference of, at the rows' costs."""
-        ...
-
-    def hessian(self, output: Vector, factors: Factors, *, softened: bool = False) -> Vector:
-        """JᵀWJ with W = ∂²F/∂f² and J = ``factors(rows)`` for the rows that matter.
-
-        ``softened`` asks for curvature where there is none, for steps that would go too far.
-        """
-        ...
-
-    def gain(self, response: Vector) -> float:
-        """−F*(−r)."""
-        ...
-
-    def feasible(self, response: Vector, *, balanced: bool) -> Vector:
-        """An r nearby at which the gain is finite, with Σr = 0 if ``balanced``."""
-        ...
-
-
 class RowwiseLoss:
-    """A smooth loss with a diagonal Hessian, with all that a master asks of its loss.
-
-    Parameters
-    ----------
-    loss : DiagonalHessian
-    """
+    """A smooth loss with a diagonal Hessian, with all that a master asks of its loss."""
 
     shrinks: ClassVar[bool] = True
     chooses_margin: ClassVar[bool] = False
     level_is_offset: ClassVar[bool] = False
 
-    def __init__(self, loss: DiagonalHessian) -> None:
+    def __init__(self, loss: Any) -> None:
         self.on_rows = loss
 
     @property

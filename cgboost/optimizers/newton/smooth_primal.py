@@ -26,6 +26,7 @@ from scipy.linalg import LinAlgError
 from cgboost._solvers import SolverError
 from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import FloatArray, multiple
+from cgboost.losses import EntropicLoss
 from cgboost.optimizers.column_store import ColumnStore
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.live_dual import RestrictedPoint
@@ -36,7 +37,7 @@ from cgboost.optimizers.newton.quadratic_model import (
     solved_over_rows,
     without_first,
 )
-from cgboost.optimizers.newton.smooth_loss import RowwiseLoss, SmoothLoss, balancing_shift
+from cgboost.optimizers.newton.smooth_loss import RowwiseLoss, balancing_shift
 from cgboost.optimizers.solver_options import NEWTON, check_time, deadline_of
 from cgboost.penalties.penalty import DualForm
 
@@ -108,8 +109,6 @@ class SmoothPrimal:
 
     Parameters
     ----------
-    loss : SmoothLoss
-    form : DualForm
     solver : str
         A quadratic programming backend of :mod:`solvers`, or "auto".
     options : mapping of str to object, optional
@@ -120,7 +119,7 @@ class SmoothPrimal:
 
     def __init__(
         self,
-        loss: SmoothLoss,
+        loss: RowwiseLoss | EntropicLoss,
         form: DualForm,
         solver: str,
         options: Mapping[str, Any] | None = None,
@@ -173,7 +172,7 @@ class SmoothPrimal:
         same = isinstance(loss, type(self.loss)) and loss.n_rows == self.loss.n_rows
         return same and form == self.form and solver == self._solver
 
-    def reprice(self, loss: SmoothLoss) -> None:
+    def reprice(self, loss: RowwiseLoss | EntropicLoss) -> None:
         """Go on from the last solution with another price of the loss.
 
         Products of columns stay, but for a factor: at an output, all curvatures have changed by the
@@ -538,7 +537,6 @@ class SmoothPrimal:
         return self._value(combined + intercept, coef, intercept), combined
 
     def _value(self, output: Vector, coef: Vector, intercept: float) -> float:
-        """F + Ω."""
         return self.loss.value(output) + self.form.value(coef, intercept)
 
     def _output(self) -> Vector:

@@ -55,7 +55,7 @@ from cgboost.optimizers.interior_point.interior_session import (
 from cgboost.optimizers.interior_point.normal_equations import FactoredEquations, cholesky
 from cgboost.optimizers.live_dual import BoxedDual, RestrictedPoint
 from cgboost.optimizers.solver_options import check_time, deadline_of
-from cgboost.parallel.blas import blas_threads
+from cgboost.parallel.threads import blas_threads
 from cgboost.penalties.penalty import DualForm
 
 FIRST_SHARE = 0.3
@@ -89,7 +89,6 @@ class BoxRows:
     ----------
     values : ndarray of shape (n_rows, n_features)
         z.
-    n_outputs : int
     """
 
     __array_ufunc__ = None  # NumPy leaves products from the left to __rmatmul__
@@ -243,10 +242,6 @@ class BoxEquations(FactoredEquations):
 class BoxColumns:
     """Features mapped to [−1, 1], each with a coefficient for every output.
 
-    Parameters
-    ----------
-    n_outputs, n_rows : int
-
     Attributes
     ----------
     values : ndarray of shape (n_rows, n_features)
@@ -293,13 +288,8 @@ class BoxQuantiles:
 
     Parameters
     ----------
-    loss : QuantilesLoss
     form : DualForm
         Of the 1-norm, with free offsets; the features without a penalty are the first.
-
-    Attributes
-    ----------
-    columns : BoxColumns
     """
 
     def __init__(self, loss: QuantilesLoss, form: DualForm) -> None:

@@ -24,7 +24,6 @@ class JointColumns:
 
     Attributes
     ----------
-    stores : list of ColumnStore
     owner, place : ndarray of int, shape (n_columns,)
         The output of each column, and its number in the store of it.
     scales : ndarray of shape (n_columns,)

@@ -34,7 +34,6 @@ class OutputBlocks:
         The rows of each output.
     columns : list of ndarray of int
         Where the columns of each block stand among all columns.
-    n_columns : int
     """
 
     __array_ufunc__ = None  # NumPy leaves products from the left to __rmatmul__
@@ -183,8 +182,6 @@ class JointSession(InteriorSession):
 
     Parameters
     ----------
-    loss : NoncrossingLoss
-    columns : JointColumns
     form : DualForm
         Of the 1-norm.
     """

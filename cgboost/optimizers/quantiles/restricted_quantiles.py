@@ -41,11 +41,8 @@ class JointSimplexSession(DualSession):
 
     Parameters
     ----------
-    loss : NoncrossingLoss
-    columns : JointColumns
     form : DualForm
         Of the 1-norm, with free offsets.
-    solver : str
     options : mapping of str to object, optional
         The solver's own.
     """
@@ -117,8 +114,6 @@ def joint_vertex(
 
     Parameters
     ----------
-    loss : NoncrossingLoss
-    columns : JointColumns
     coef : ndarray of shape (n_columns,)
     offsets : ndarray of shape (n_outputs,)
         Of the columns as they are stored: centred.
@@ -186,10 +181,8 @@ class RestrictedQuantiles(RestrictedDual):
 
     Parameters
     ----------
-    loss : NoncrossingLoss
     form : DualForm
         Of the 1-norm, with free offsets.
-    solver : str
     options : mapping of str to object, optional
         The solver's own.
     columns : JointColumns, optional

@@ -27,7 +27,6 @@ class CentredTargets(Reduction):
 
     Attributes
     ----------
-    centre : float
     constant : ndarray of shape (n_rows,) or float
         What a unit of the offset is on the rows.
     """

@@ -21,7 +21,6 @@ class CostUnits(Reduction):
 
     Attributes
     ----------
-    unit : float
     scales_model : bool
         Whether the model is divided by it too.
     """

@@ -67,8 +67,6 @@ class LimitedCosts(Reduction):
     ----------
     loss : SupportVectorLoss
         With its own costs.
-    form : DualForm
-    limit : float
     """
 
     loss: SupportVectorLoss

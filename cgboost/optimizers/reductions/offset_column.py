@@ -16,12 +16,7 @@ from cgboost.optimizers.reductions.reduction import Problem, Reduction
 
 @dataclass(frozen=True)
 class OffsetColumn(Reduction):
-    """The column of the offset before all others, free of charge.
-
-    Attributes
-    ----------
-    column : Column
-    """
+    """The column of the offset before all others, free of charge."""
 
     column: Column
 

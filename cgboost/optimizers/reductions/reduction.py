@@ -24,8 +24,6 @@ class Problem:
 
     Attributes
     ----------
-    loss : SupportVectorLoss or smooth loss
-    form : DualForm
     columns : sequence of Column
         Those that are there; more may come.
     expected : int

@@ -83,7 +83,6 @@ def refit_of(
 
     Parameters
     ----------
-    loss : DifferentiableLoss
     newton_steps : int or None
         None: until they converge.
     damping : float
@@ -127,8 +126,6 @@ class LeastDeviations:
 
     Parameters
     ----------
-    loss : PiecewiseLinearLoss
-    solver : str
     options : mapping of str to object, optional
         The solver's own.
     """
@@ -187,10 +184,8 @@ class RidgedDeviations:
 
     Parameters
     ----------
-    loss : RidgedLoss
     base : PiecewiseLinearLoss
         The loss without the penalty.
-    solver : str
     options : mapping of str to object, optional
         The solver's own.
     """

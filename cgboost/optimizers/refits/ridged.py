@@ -20,7 +20,6 @@ class RidgedLoss(DifferentiableLoss):
 
     Parameters
     ----------
-    base : DifferentiableLoss
     ridge : float
         λ ≥ 0, in units of the curvature of the loss of one row.
     """

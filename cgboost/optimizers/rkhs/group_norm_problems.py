@@ -90,10 +90,8 @@ class WholeKernelProblem(ABC):
 
     Parameters
     ----------
-    form : DualForm
     columns : list of Column
         Those of the master; every answer appends the functions that it uses.
-    loss : SupportVectorLoss or RowwiseLoss
     """
 
     def __init__(self, form: DualForm, columns: list[Column], loss: Any) -> None:
@@ -176,12 +174,6 @@ class WholeKernelDual(WholeKernelProblem):
     """The problem of a loss with a box for r: a cone program in r.
 
     Kernels far from their limit are left out of the program, and come back where they exceed it.
-
-    Parameters
-    ----------
-    loss : SupportVectorLoss
-    form : DualForm
-    columns : list of Column
     """
 
     def __init__(self, loss: SupportVectorLoss, form: DualForm, columns: list[Column]) -> None:
@@ -418,14 +410,7 @@ def sparse_response(response: Vector, share: float, *, balanced: bool) -> Vector
 
 
 class WholeKernelNewton(WholeKernelProblem):
-    """The problem of a smooth loss: proximal Newton steps.
-
-    Parameters
-    ----------
-    loss : RowwiseLoss
-    form : DualForm
-    columns : list of Column
-    """
+    """The problem of a smooth loss: proximal Newton steps."""
 
     def __init__(self, loss: RowwiseLoss, form: DualForm, columns: list[Column]) -> None:
         super().__init__(form, columns, loss)

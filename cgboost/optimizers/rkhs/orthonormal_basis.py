@@ -68,7 +68,6 @@ class OrthonormalBasis:
     ----------
     name : str
         Of the kernel.
-    n_rows : int
 
     Attributes
     ----------

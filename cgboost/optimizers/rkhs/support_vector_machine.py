@@ -99,10 +99,8 @@ class SupportVectorMachine:
     ----------
     loss : SupportVectorLoss
         See :func:`is_of_machine`.
-    form : DualForm
     columns : list of Column
         Those of the master; the answer appends its function.
-    kernel : KernelSums
     tol : float
         The relative gap that is wanted.
     """

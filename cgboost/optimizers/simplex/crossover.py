@@ -148,13 +148,9 @@ def crossover(
 
     Parameters
     ----------
-    loss : SupportVectorLoss
-    form : DualForm
-    columns : ColumnStore
     coef : ndarray of shape (n_columns,)
         With ``intercept`` near the optimum: where the simplex begins. It has the columns that are
         not 0; others come in where they are violated.
-    intercept : float
     time_limit : float or None
         In seconds.
     noise : float

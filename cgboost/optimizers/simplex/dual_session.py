@@ -56,11 +56,8 @@ class DualSession(LiveDual):
 
     Parameters
     ----------
-    loss : SupportVectorLoss
     columns : ColumnStore
         All columns; :meth:`activate` puts some of them into the session.
-    form : DualForm
-    solver : str
     options : mapping of str to object, optional
         The solver's own.
     """

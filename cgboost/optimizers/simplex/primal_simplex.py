@@ -96,7 +96,6 @@ class PrimalSimplex:
     ----------
     loss : SupportVectorLoss
         For which :meth:`takes` is true.
-    form : DualForm
     """
 
     def __init__(self, loss: SupportVectorLoss, form: DualForm) -> None:
@@ -382,7 +381,6 @@ class PrimalSimplex:
         return z
 
     def _combined(self, z: Vector) -> Vector:
-        """The output of these."""
         free, count = self._offset + 1 - self._first, self.columns.count
         lines = np.arange(self.loss.n_rows)
         output: Vector = self.columns.scaled(np.arange(count), lines) @ z[free:]

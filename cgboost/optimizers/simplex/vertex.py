@@ -58,7 +58,6 @@ class KinkedVertex:
 
     Attributes
     ----------
-    table : Tableau
     value, side : ndarray of shape (n_others,)
         Of y, and 1 above the kink, −1 below it.
     dual : ndarray of shape (n_zero,)

@@ -46,9 +46,7 @@ class Coefficients:
     Attributes
     ----------
     coef : ndarray of shape (n_columns,)
-    intercept : float
     output : ndarray of shape (n_rows,)
-    objective : float
     """
 
     coef: Vector
@@ -74,9 +72,7 @@ def optimal_coefficients(
         K(X, Z), in float32 or float64.
     gram : ndarray of shape (n_columns, n_columns)
         K(Z, Z) in float64.
-    loss : CurvedLoss
     offset : {"none", "penalized", "free"}
-    start : (coef, intercept), optional
     decrease : float
         Relative decrease that the last step may still promise.
     """

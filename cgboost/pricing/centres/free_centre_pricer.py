@@ -131,7 +131,6 @@ class FreeCentrePricer:
 
     Parameters
     ----------
-    pool : KernelPool
     rows : Pricer
         Exact, over the same pool; it takes over when all stages are done.
     loss : SupportVectorLoss, or a smooth loss on its rows
@@ -140,7 +139,6 @@ class FreeCentrePricer:
     weight : callable
         The weight w_p of a kernel by its name.
     offset : {"none", "penalized", "free"}
-    random : RandomState
 
     Attributes
     ----------

@@ -44,8 +44,6 @@ def means(X: Matrix, response: Vector, n_centres: int, random: np.random.RandomS
     X : ndarray of shape (n_rows, n_features)
     response : ndarray of shape (n_rows,)
         Pseudo-response: its sign makes the two groups, its size weighs the rows.
-    n_centres : int
-    random : RandomState
     """
     up, down = np.flatnonzero(response > 0), np.flatnonzero(response < 0)
     share = _shares(up, down, n_centres)
@@ -162,7 +160,6 @@ def polished_stages(
 
     Parameters
     ----------
-    projection : CentreFunction
     sizes : sequence of int
         Centres of all kernels together, stage by stage, rising.
     random : RandomState

@@ -54,7 +54,6 @@ class CentreFunction(ABC):
 
     Attributes
     ----------
-    kernels : sequence of Kernel
     X : ndarray of shape (n_rows, n_features)
         As the kernels see them; products are made in its precision.
     weights : ndarray of shape (n_kernels,)
@@ -117,7 +116,6 @@ class Projection(CentreFunction):
 
     Attributes
     ----------
-    loss : CurvedLoss
     offset : {"none", "penalized", "free"}
     """
 

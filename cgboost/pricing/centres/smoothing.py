@@ -98,12 +98,7 @@ class SmoothedBox:
 
 
 class TwiceDifferentiable:
-    """A loss that is smooth enough as it is.
-
-    Parameters
-    ----------
-    loss : RowwiseLoss or WeightedLoss
-    """
+    """A loss that is smooth enough as it is."""
 
     def __init__(self, loss: object) -> None:
         self.loss: Any = getattr(loss, "on_rows", loss)

@@ -65,7 +65,6 @@ class HingePool:
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
-    features : sequence of int
     """
 
     strata: tuple[str, ...] = (RISING, FALLING)
@@ -129,13 +128,7 @@ class HingePool:
 
 
 class ShapePool:
-    """Stumps of all features, and hinges of those that are to have a convex or concave shape.
-
-    Parameters
-    ----------
-    stumps : StumpPool
-    hinges : HingePool
-    """
+    """Stumps of all features, and hinges of those that are to have a convex or concave shape."""
 
     strata: tuple[str, ...] = ("stump", RISING, FALLING)
 

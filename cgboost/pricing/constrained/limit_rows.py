@@ -32,7 +32,6 @@ class LimitRows:
     ----------
     matrix : csr_array of shape (n_limits, n_rows)
         A.
-    n_budgets : int
     """
 
     def __init__(self, matrix: csr_array, n_budgets: int = 0) -> None:
@@ -82,7 +81,6 @@ class ExtendedPricer:
     ----------
     pricer : Pricer
         Of columns h, or (h, e) where there are budgets.
-    rows : LimitRows
     known : dict of hashable to Column
         Columns as this pricer knows them, by their keys; it is added to.
     """

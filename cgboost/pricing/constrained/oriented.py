@@ -34,13 +34,7 @@ OPPOSITES = OppositeFamily()
 
 @dataclass(frozen=True, eq=False)
 class Opposite:
-    """−h, which a model has as h with the opposite coefficient.
-
-    Attributes
-    ----------
-    hypothesis : Hypothesis
-    stratum : str
-    """
+    """−h, which a model has as h with the opposite coefficient."""
 
     hypothesis: Any
     stratum: str
@@ -68,7 +62,6 @@ class OrientedPool:
 
     Parameters
     ----------
-    pool : FeaturedPool
     allowed : mapping of (stratum, feature) to (bool, bool)
         Whether columns of a feature may enter as h, and as −h; both where it is not named.
     budgets : sequence of sets of int

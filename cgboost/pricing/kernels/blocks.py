@@ -30,7 +30,7 @@ from cgboost.kernels.sparse_rows import (
     products_of,
     transposed,
 )
-from cgboost.parallel.blas import LARGE, available, blas_threads
+from cgboost.parallel.threads import LARGE, available, blas_threads
 
 EVERYTHING = slice(None)
 
@@ -127,7 +127,6 @@ class KernelData:
     Parameters
     ----------
     X : ndarray of shape (n_rows, n_features)
-    names : tuple of str
     kernels : sequence of Kernel
         Fitted; one stratum of columns each.
     block_size : int

@@ -30,12 +30,12 @@ from cgboost.generation.columns import Column
 from cgboost.kernels import AnyLibrary, as_library
 from cgboost.kernels.checked_values import check_function
 from cgboost.kernels.expansions import Rounding, Weights
-from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis, scaled
+from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis
 from cgboost.kernels.library import KernelLibrary
-from cgboost.kernels.scaling import FeatureScaler, Widened
+from cgboost.kernels.scaling import FeatureScaler, Widened, scaled
 from cgboost.kernels.sparse_rows import relative_weights, single
 from cgboost.parallel import Executor, as_executor
-from cgboost.parallel.blas import available, blas_threads
+from cgboost.parallel.threads import available, blas_threads
 from cgboost.pricing.kernels.blocks import KernelData, Precision
 from cgboost.pricing.kernels.partition import (
     CentrePartition,
@@ -124,6 +124,15 @@ class KernelPool:
     -----
     KernelScaleWarning
         If the column norms of two kernels differ by more than 1e6, unless ``any_scale``.
+
+    Attributes
+    ----------
+    data : KernelData
+        Training rows, as kernels see them, and fitted kernels.
+    executor : Executor
+        Where passes run.
+    shared : object
+        What stands for ``data`` there.
     """
 
     def __init__(
@@ -145,23 +154,23 @@ class KernelPool:
         rows, weights = X, None if sample_weight is None else relative_weights(sample_weight)
         own = library.scaler(X, weights)
         scaler: FeatureScaler | Widened | None = own
-        self._data, sample = _sampled(library, scaled(rows, scaler), block_size, weights)
+        self.data, sample = _sampled(library, scaled(rows, scaler), block_size, weights)
         narrow = X.dtype == np.float32 and sample.largest > LARGEST_NARROW
         if (
             narrow or sample.rough or (wide and X.dtype.kind == "f")
         ):  # the rows to predict may be float32 where X is not
             scaler = Widened(own)
-            self._data, sample = _sampled(library, scaled(rows, scaler), block_size, weights)
+            self.data, sample = _sampled(library, scaled(rows, scaler), block_size, weights)
         if not any_scale:
             sample.warn_about_scales()
-        self.X = self._data.X
+        self.X = self.data.X
         self.families = [
             KernelFamily(name, kernel.released(), scaler)
-            for name, kernel in zip(self.strata, self._data.kernels, strict=True)
+            for name, kernel in zip(self.strata, self.data.kernels, strict=True)
         ]
-        self._data.symmetric, self._executor = tuple(sample.symmetric), as_executor(executor)
-        self._shared = self._executor.share(self._data)
-        self._plan = PassPlan(self._data, self._executor, cache_size)
+        self.data.symmetric, self.executor = tuple(sample.symmetric), as_executor(executor)
+        self.shared = self.executor.share(self.data)
+        self._plan = PassPlan(self.data, self.executor, cache_size)
         self._precision = self._plan.precision
         self._references = [Reference()] * len(self.families)
         self._states = self._bare()
@@ -170,7 +179,7 @@ class KernelPool:
     def without_memory(self) -> KernelPool:
         """The same pool in float64, which makes all values again that a pass needs."""
         other = copy.copy(self)
-        other._plan = PassPlan(self._data, self._executor, 0.0)
+        other._plan = PassPlan(self.data, self.executor, 0.0)
         other._precision, other._refinements = DOUBLE, 0
         other._references = [Reference()] * len(self.families)
         other._states = other._bare()
@@ -182,33 +191,18 @@ class KernelPool:
             for part, (start, stop) in enumerate(pairwise(self._plan.bounds))
         ]
 
-    @property
-    def data(self) -> KernelData:
-        """Training rows, as kernels see them, and fitted kernels."""
-        return self._data
-
-    @property
-    def executor(self) -> Executor:
-        """Where passes run."""
-        return self._executor
-
-    @property
-    def shared(self) -> Any:
-        """What stands for :attr:`data` where passes run."""
-        return self._shared
-
     def size(self, stratum: int) -> int:
         """Number of training rows."""
-        return self._data.n_rows
+        return self.data.n_rows
 
     def rows(self, stratum: int) -> Indices:
         """Column j is centred on training row j."""
-        return np.arange(self._data.n_rows)
+        return np.arange(self.data.n_rows)
 
     @property
     def rounds_columns(self) -> bool:
         """Whether columns have more or fewer digits than the values that scores are made from."""
-        return self._data.dtype != np.float64 or self._precision.kept != np.float64
+        return self.data.dtype != np.float64 or self._precision.kept != np.float64
 
     @property
     def keeps_all(self) -> bool:
@@ -252,10 +246,10 @@ class KernelPool:
         centres = undecided(strata, scores, errors, request, rough)
         self._refinements += len(centres)
         share = EXTENDED_SHARE if widest else REFINED_SHARE
-        if self._refinements > share * self._data.n_rows:
+        if self._refinements > share * self.data.n_rows:
             return None
         if widest:
-            kernels = [self._data.kernels[s] for s in strata]
+            kernels = [self.data.kernels[s] for s in strata]
             extended = extended_scores(kernels, self.X, centres, request.response)
             scores[:, centres], errors[:, centres] = extended
         else:
@@ -272,7 +266,7 @@ class KernelPool:
     def _extends(self) -> bool:
         """Whether there are scores with more digits than float64."""
         dense = isinstance(self.X, np.ndarray) and self.X.dtype == np.float64
-        formulas = all(kernel.of_products for kernel in self._data.kernels)  # not given values
+        formulas = all(kernel.of_products for kernel in self.data.kernels)  # not given values
         return EXTENDED_UNIT < UNIT_ROUNDOFF and dense and formulas
 
     def scores(self, stratum: int, indices: Indices | None, response: Vector) -> Vector:
@@ -299,7 +293,7 @@ class KernelPool:
         """
         if not self._extends:
             return None
-        return extended_scores(self._data.kernels, self.X, np.arange(self._data.n_rows), response)
+        return extended_scores(self.data.kernels, self.X, np.arange(self.data.n_rows), response)
 
     def _pass(
         self,
@@ -311,11 +305,11 @@ class KernelPool:
         afresh: bool = False,
     ) -> PricingResult:
         """One pass; ``afresh``: some columns in float64, whatever is known of them."""
-        if len(request.response) != self._data.n_rows:
+        if len(request.response) != self.data.n_rows:
             raise ValueError(
-                f"X has {self._data.n_rows} rows, the master has {len(request.response)}"
+                f"X has {self.data.n_rows} rows, the master has {len(request.response)}"
             )
-        alone = len(self._states) == 1 and self._executor.here
+        alone = len(self._states) == 1 and self.executor.here
         threads = available() if alone else 1
         with blas_threads(1):
             precision = DOUBLE if afresh else self._precision
@@ -323,7 +317,7 @@ class KernelPool:
             asked = replace(request, response=NO_RESPONSE)  # it travels as weights
             order = Order(rows, steps, precision, indices, asked, threads, with_scores)
             combine = partial(combined, limit=request.limit)
-            states, result = self._executor.run(advance, combine, self._shared, self._states, order)
+            states, result = self.executor.run(advance, combine, self.shared, self._states, order)
         if indices is None:
             self._states = states
             for s, reference in zip(strata, references, strict=True):
@@ -336,7 +330,7 @@ class KernelPool:
         """Rows with weights, what a pass is to do, and what the scores belong to after it."""
         precision = DOUBLE if afresh else self._precision
         roundings = self._roundings(precision)
-        changed = np.zeros(self._data.n_rows, dtype=bool)
+        changed = np.zeros(self.data.n_rows, dtype=bool)
         nothing = Reference()
         # many strata have the same reference and no rounding: what they have in common is done once
         changes: dict[tuple[int, int], ResponseChange] = {}
@@ -348,7 +342,7 @@ class KernelPool:
                 own = changes[keys[-1]] = change(old, response, rounding)
                 changed |= own.weights != 0
         rows = np.flatnonzero(changed)
-        width = self._data.n_rows if indices is None else len(indices)
+        width = self.data.n_rows if indices is None else len(indices)
         structured = self._plan.by_structure(strata, len(rows), width)
         terms = [self._roundings(precision, structured=way) for way in (False, True)]
         weights = {key: own.weights[rows] for key, own in changes.items()}
@@ -371,7 +365,7 @@ class KernelPool:
     ) -> list[Rounding | None]:
         """Of the terms of scores."""
         kept = None if structured else precision.kept
-        return self._data.roundings(precision.computed, structured=structured, kept=kept)
+        return self.data.roundings(precision.computed, structured=structured, kept=kept)
 
     @property
     def _is_stale(self) -> bool:
@@ -392,11 +386,11 @@ class KernelPool:
 
     def diagonal(self, stratum: int) -> Vector:
         """K_p(x, x) of all rows."""
-        return self._data.diagonal(stratum)
+        return self.data.diagonal(stratum)
 
     def is_narrow(self, stratum: int) -> bool:
         """Whether the values of a kernel are given, and in float32."""
-        return self._data.kernels[stratum].is_precomputed and self._data.dtype != np.float64
+        return self.data.kernels[stratum].is_precomputed and self.data.dtype != np.float64
 
     def column(self, stratum: int, index: int) -> Column:
         """The column K(·, x_index) of one kernel."""
@@ -412,8 +406,8 @@ class KernelPool:
         if not len(indices):
             return []
         wanted = np.asarray(strata), np.asarray(indices)
-        if wide and self._data.dtype != np.float64:
-            values = self._data.columns(*wanted, None, dtype=np.dtype(np.float64))
+        if wide and self.data.dtype != np.float64:
+            values = self.data.columns(*wanted, None, dtype=np.dtype(np.float64))
         else:
             values = self.values_on(*wanted, None)
         columns = []
@@ -423,7 +417,7 @@ class KernelPool:
             hypothesis = KernelHypothesis(family, int(index), centre)
             key = family.name, int(index)
             if family.kernel.is_precomputed:
-                value = value.astype(self._data.dtype, copy=False)
+                value = value.astype(self.data.dtype, copy=False)
             columns.append(Column(value, key=key, hypothesis=hypothesis, stratum=family.name))
         return columns
 
@@ -437,8 +431,8 @@ class KernelPool:
         On all rows (None) they are computed in float64, or taken from memory, and then rounded:
         with float32 rows, the columns of the master are then as exact as float32 can be.
         """
-        n_rows = self._data.n_rows if rows is None else len(rows)
-        values = np.empty((len(indices), n_rows), dtype=self._data.dtype)
+        n_rows = self.data.n_rows if rows is None else len(rows)
+        values = np.empty((len(indices), n_rows), dtype=self.data.dtype)
         missing = np.zeros(len(indices), dtype=bool)
         for stratum in np.unique(strata):
             own = np.flatnonzero(strata == stratum)
@@ -448,9 +442,9 @@ class KernelPool:
             else:
                 values[own] = kept
         if missing.all():
-            return self._data.columns(strata, indices, rows, exactly=rows is None)
+            return self.data.columns(strata, indices, rows, exactly=rows is None)
         if missing.any():
-            values[missing] = self._data.columns(
+            values[missing] = self.data.columns(
                 strata[missing], indices[missing], rows, exactly=rows is None
             )
         return values
@@ -461,9 +455,9 @@ class KernelPool:
         Whole columns are for the master, and exact; on some rows they are only compared. Values of
         kernels that are not made of products are the same in any dtype of the pass.
         """
-        if not self._executor.here or not all(state.caches for state in self._states):
+        if not self.executor.here or not all(state.caches for state in self._states):
             return None
-        if self._data.symmetric[stratum]:
+        if self.data.symmetric[stratum]:
             if rows is None and self._precision != DOUBLE:
                 return None
             parts = []
@@ -477,7 +471,7 @@ class KernelPool:
             return np.concatenate(parts, axis=1)
         if self.families[stratum].kernel.of_products:
             return None
-        columns = np.empty((len(indices), self._data.n_rows), dtype=self._data.dtype)
+        columns = np.empty((len(indices), self.data.n_rows), dtype=self.data.dtype)
         for state in self._states:
             own = np.flatnonzero((state.start <= indices) & (indices < state.stop))
             kept = state.caches[stratum].kept_columns(indices[own] - state.start)

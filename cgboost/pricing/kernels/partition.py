@@ -46,7 +46,6 @@ class ScoreUpdate:
 
     Attributes
     ----------
-    stratum : int
     weights : ndarray of shape (n_order_rows,)
         Of the order's rows.
     restart : bool
@@ -73,7 +72,6 @@ class Order:
     ----------
     rows : ndarray of int
         Training rows with a weight in any step.
-    steps : sequence of ScoreUpdate
     precision : Precision
         Of kernel values.
     indices : ndarray of int or None
@@ -216,7 +214,8 @@ class PartialSums:
         missing = slots < 0
         if not missing.all():
             rounding = self.roundings.get(step.stratum)
-            sums, sizes = cache.weighted_sums(
+            sums, sizes = weighted_rows(
+                cache.store,
                 slots[~missing],
                 step.weights[~missing],
                 self.columns,
@@ -288,7 +287,7 @@ class PartialSums:
             mask, rounding = missing.pop(number), self.roundings.get(stratum)
             weights, cache = order.steps[number].weights[mask], caches[stratum]
             cache.keep_all(with_sizes=rounding is not None)
-            sums, _ = cache.weighted_sums(order.rows[mask], weights, None, absolute=False)
+            sums, _ = weighted_rows(cache.store, order.rows[mask], weights, None, absolute=False)
             self.sums[number] += sums
             if cache.sizes is not None:
                 self.doubts[number] += self._doubt(number, weights, *cache.sizes)
@@ -373,7 +372,6 @@ class PricingResult:
 
     Attributes
     ----------
-    candidates : Candidates
     scores, errors : ndarray of shape (n_strata, n_columns)
         Scores, and bounds on their errors; of shape (0, 0) where they are not wanted.
     """

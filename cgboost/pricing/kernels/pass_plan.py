@@ -15,7 +15,7 @@ from cgboost.exceptions import KernelError, KernelScaleWarning, see, warn_caller
 from cgboost.kernels.kernel import cost_of_expansion
 from cgboost.kernels.sparse_rows import entries
 from cgboost.parallel import Executor
-from cgboost.parallel.blas import blas_threads
+from cgboost.parallel.threads import blas_threads
 from cgboost.pricing.kernels.blocks import KernelData, Precision
 
 LEAST_WIDTH = 2048
@@ -40,8 +40,6 @@ class PassPlan:
 
     Parameters
     ----------
-    data : KernelData
-    executor : Executor
     cache_size : float
         Megabytes for all that a pool holds.
 

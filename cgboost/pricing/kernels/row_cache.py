@@ -31,7 +31,6 @@ class RowCache:
         Most rows kept.
     n_rows, width : int
         Shape of the matrix.
-    dtype : dtype
     store : ndarray of shape (capacity, width), optional
         Zeros where rows shall be kept.
 
@@ -109,20 +108,14 @@ class RowCache:
             total += sizes.sum(axis=0, dtype=np.float64)
         self.sizes = largest, total
 
-    def weighted_sums(
-        self, slots: Indices, weights: Vector, columns: Indices | None, *, absolute: bool
-    ) -> tuple[Vector, Vector]:
-        """Σ weights·rows over the wanted columns (None: all), added up in float64.
-
-        With ``absolute`` also Σ |weights|·|rows|; otherwise that is 0.
-        """
-        return weighted_rows(self.store, slots, weights, columns, absolute=absolute)
-
 
 def weighted_rows(
     store: Matrix, slots: Indices, weights: Vector, columns: Indices | None, *, absolute: bool
 ) -> tuple[Vector, Vector]:
-    """Σ weights·rows of an array, and with ``absolute`` Σ |weights|·|rows|; see above."""
+    """Σ weights·rows over the wanted columns (None: all) of an array, added up in float64.
+
+    With ``absolute`` also Σ |weights|·|rows|; otherwise that is 0.
+    """
     width = store.shape[1] if columns is None else len(columns)
     sums, sizes = np.zeros(width), np.zeros(width)
     order = np.argsort(slots)

@@ -69,7 +69,6 @@ class ResponseChange:
     ----------
     weights : ndarray of shape (n_rows,)
         What is added, or with ``restart`` begun with.
-    restart : bool
     scored : ndarray of shape (n_rows,)
         What the scores will belong to: the pseudo-response without negligible changes.
     response : ndarray of shape (n_rows,)
@@ -136,10 +135,8 @@ def undecided(
 
     Parameters
     ----------
-    strata : sequence of int
     scores, errors : ndarray of shape (n_strata, n_columns)
         Of all columns, and bounds on their errors.
-    request : PricingRequest
     candidates : Candidates
         What these scores show.
 

@@ -21,12 +21,7 @@ from cgboost.kernels import Kernel, kernel_values
 
 
 class GrowingMatrix:
-    """A matrix that gets one column after another, and may lose its last ones.
-
-    Parameters
-    ----------
-    height : int
-    """
+    """A matrix that gets one column after another, and may lose its last ones."""
 
     def __init__(self, height: int) -> None:
         self._store = np.zeros((height, 0), order="F")
@@ -165,7 +160,6 @@ class LinearFactors(Factors):
     ----------
     means : ndarray of shape (n_features,)
         μ.
-    deflated : bool
     weights, loadings : GrowingMatrix of height n_features
         W, with columns of length 1, and P; the last loading may be missing.
     rotations : Nested
@@ -201,7 +195,6 @@ class KernelFactors(Factors):
 
     Attributes
     ----------
-    name : str
     kernel : Kernel
         Fitted.
     centres : ndarray of shape (n_rows, n_features)
@@ -210,7 +203,6 @@ class KernelFactors(Factors):
         Weights s of the rows, which add up to 1.
     means : ndarray of shape (n_rows,)
         Mean of the kernel over the training rows, for every centre.
-    deflated : bool
     dual_weights : GrowingMatrix of height n_rows
         A.
     rotations : Nested

@@ -352,7 +352,6 @@ class LatentFactorPricer:
 
     Parameters
     ----------
-    space : LinearFactorSpace or KernelFactorSpace
     deflate : bool, default=True
         Whether factors are made orthogonal to those in the master. Otherwise they are directions of
         steepest descent, of length 1 (gradient descent in function space).
@@ -441,8 +440,6 @@ class SharedFactorPricer(LatentFactorPricer):
 
     Parameters
     ----------
-    space : LinearFactorSpace or KernelFactorSpace
-    n_outputs : int
     deflate : bool, default=True
         As in :class:`LatentFactorPricer`.
     """

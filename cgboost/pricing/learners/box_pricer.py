@@ -31,12 +31,10 @@ from cgboost.pricing.univariate.feature_pricer import STRATUM, FeaturePool
 
 
 class BoxPricer(Memoryless):
-    """Finds features for all outputs of a :class:`~cgboost.masters.quantiles.box_master.BoxMaster`.
+    """Finds features for all outputs of a ``BoxMaster`` (`cgboost.masters.quantiles`).
 
     Parameters
     ----------
-    pairs : OutputRowPairs
-    pool : FeaturePool
     free : ndarray of int
         The features without a penalty, which the master has.
     """

@@ -57,7 +57,6 @@ class ClassLearners:
         Its fit takes ``sample_weight``.
     X : ndarray of shape (n_rows, n_features)
     labels : ndarray of int, shape (n_rows,)
-    random_state : int, RandomState or None
     """
 
     def __init__(
@@ -101,7 +100,6 @@ class ClassStumps:
     ----------
     X : ndarray of shape (n_rows, n_features)
     labels : ndarray of int, shape (n_rows,)
-    n_classes : int
     max_bins : int, default=255
     weights : ndarray of shape (n_rows,), optional
         A row of weight w counts as w rows of its bins.
@@ -172,13 +170,7 @@ CODES = CodeFamily()
 
 @dataclass(frozen=True, eq=False)
 class CodePlace:
-    """One place of the code of the class that a learner predicts.
-
-    Attributes
-    ----------
-    learner : ClassPredictor
-    place, n_classes : int
-    """
+    """One place of the code of the class that a learner predicts."""
 
     learner: Any
     place: int

@@ -130,8 +130,6 @@ class SpreadColumn(Column):
     ----------
     learner : Column
         h on the training rows.
-    output, n_outputs : int
-    stratum : str
     """
 
     learner: Column
@@ -158,12 +156,7 @@ class SpreadColumn(Column):
 
 
 class OutputRowPairs:
-    """The pairs (output, training row) of a model of several outputs, the first output first.
-
-    Parameters
-    ----------
-    n_outputs, n_rows : int
-    """
+    """The pairs (output, training row) of a model of several outputs, the first output first."""
 
     def __init__(self, n_outputs: int, n_rows: int) -> None:
         self.n_outputs, self.n_rows = n_outputs, n_rows

@@ -133,10 +133,8 @@ class LearnerHypothesis:
 
     Attributes
     ----------
-    family : LearnerFamily
     estimator : estimator
         The fitted learner.
-    scale : float
     """
 
     family: LearnerFamily
@@ -305,7 +303,6 @@ class IndependentPricer:
 
     Parameters
     ----------
-    pricer : Pricer
     loss : WeightedSquaredError
         That of a master which refits all coefficients, from 0 on or from the best constant.
     """

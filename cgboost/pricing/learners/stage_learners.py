@@ -110,7 +110,6 @@ class FeedForwardHypothesis:
 
     Attributes
     ----------
-    family : FeedForward
     learner : LearnerHypothesis
         As a function of all its inputs.
     n_inputs : int
@@ -240,12 +239,9 @@ class OrthogonalHypothesis:
 
     Attributes
     ----------
-    family : OrthogonalFamily
-    learner : LearnerHypothesis
     shift : float
         Its mean, where t is orthogonal to a constant; else 0.
     parts : ndarray of shape (n_earlier,)
-    length : float
     """
 
     family: OrthogonalFamily
@@ -276,7 +272,6 @@ class OrthogonalPricer:
 
     Parameters
     ----------
-    learners : LearnerPricer
     n_rows : int
         Training rows.
     constant : bool

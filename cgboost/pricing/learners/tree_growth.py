@@ -86,7 +86,6 @@ class BinnedTreeNode:
 
     Attributes
     ----------
-    depth : int
     totals : ndarray of shape (n_sums,)
         Of the rows: their number, S of every target, and W unless it is their number.
     weight, fitted : float
@@ -129,7 +128,6 @@ class GrownBinnedTree:
         Parents before children.
     place : ndarray of int, shape (n_rows_seen,)
         The leaf of each row.
-    n_targets : int
     """
 
     nodes: Sequence[BinnedTreeNode]
@@ -177,10 +175,8 @@ class BinnedTreeGrower:
 
     Parameters
     ----------
-    bins : BinnedFeatures
     weights : ndarray of shape (n_rows,) or None
         None: all are 1.
-    limits : TreeLimits
     """
 
     def __init__(self, bins: BinnedFeatures, weights: Vector | None, limits: TreeLimits) -> None:

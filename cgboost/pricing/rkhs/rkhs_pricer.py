@@ -349,7 +349,6 @@ class SummedKernelOfMachine:
 
     Parameters
     ----------
-    pool : KernelPool
     weight : callable
         The weight w_p of a kernel by its name.
     """
@@ -419,7 +418,6 @@ class MachinePricer(Memoryless):
 
     Parameters
     ----------
-    kernel : SummedKernelOfMachine
     columns : RKHSPricer
         Where there are columns.
     """

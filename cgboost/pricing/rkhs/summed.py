@@ -59,7 +59,6 @@ class SummedKernel:
 
     Parameters
     ----------
-    pool : KernelPool
     weight : callable
         The weight w_p of a kernel by its name.
     """

@@ -49,7 +49,6 @@ class QuadraticForms:
 
     Parameters
     ----------
-    pool : KernelPool
     cache_size : float
         Megabytes.
 
@@ -235,7 +234,6 @@ class WholeKernelPool:
 
     Parameters
     ----------
-    pool : KernelPool
     penalty : GroupNorm
         Whose weights the kernels have.
     cache_size : float
@@ -318,12 +316,7 @@ class WholeKernelPool:
 
 
 class WholeKernelPricer:
-    """Exact pricing of all functions of all kernels.
-
-    Parameters
-    ----------
-    pool : WholeKernelPool
-    """
+    """Exact pricing of all functions of all kernels."""
 
     def __init__(self, pool: WholeKernelPool) -> None:
         self.pool = pool

@@ -1,3 +1,6 @@
+from .cover_pricer import CONDITIONS as CONDITIONS
+from .cover_pricer import RULES as RULES
+from .cover_pricer import CoverPricer as CoverPricer
 from .error_selection import ErrorSelection as ErrorSelection
 from .literals import Condition as Condition
 from .literals import Conjunction as Conjunction

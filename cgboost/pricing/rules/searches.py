@@ -68,6 +68,7 @@ class BestConjunctions:
             self.found.append((float(scores[k]), prefix + more))
         if len(self.found) > 10 * self.limit:
             self.found = self.sorted()
+            self.floor = max(self.floor, self.found[-1][0])
 
     def rescored(self, score: Callable[[LiteralPlaces], float]) -> BestConjunctions:
         """The same conjunctions, with other scores."""
@@ -95,6 +96,11 @@ class BranchAndBound:
         What is known already; its floor says what need not be found.
     two_sided : bool
         Whether r·h < 0 counts as r·h > 0 does.
+    additive : bool
+        Whether the score is r·h − c instead of r·h/c; it is then one-sided.
+    listing : bool
+        Whether all conjunctions above the floor are sought that the candidates have room for, and
+        not the best alone; those that hold for the same rows as a shorter one are left out.
     limit : float
         Multiplications at most.
     deadline : float or None
@@ -112,6 +118,8 @@ class BranchAndBound:
     cost: Vector
     candidates: BestConjunctions
     two_sided: bool = True
+    additive: bool = False
+    listing: bool = False
     limit: float = np.inf
     deadline: float | None = None
     open_bound: float = -np.inf
@@ -121,7 +129,8 @@ class BranchAndBound:
     @property
     def threshold(self) -> float:
         """What a conjunction has to exceed to matter."""
-        return max(self.candidates.floor, self.candidates.best)
+        floor = self.candidates.floor
+        return floor if self.listing else max(floor, self.candidates.best)
 
     @property
     def bound(self) -> float:
@@ -130,7 +139,7 @@ class BranchAndBound:
 
     def run(self) -> None:
         """Search all conjunctions."""
-        counts = self.literals.limits_support
+        counts = self.literals.limits_support or self.listing
         rows = np.arange(len(self.response)) if counts else np.flatnonzero(self.response)
         matrix, r = self.literals.matrix, self.response
         up: Vector = np.asarray(matrix.T @ np.maximum(r, 0.0), dtype=np.float64)
@@ -145,10 +154,14 @@ class BranchAndBound:
 
     def _scores(self, up: Vector, down: Vector, size: int) -> Vector:
         sums = up - down
+        if self.additive:
+            return sums - self.cost[size]
         return (np.abs(sums) if self.two_sided else sums) / self.cost[size]
 
     def _reach(self, up: Vector, down: Vector, size: int) -> Vector:
         """Bound of all conjunctions of at least ``size`` conditions within some rows."""
+        if self.additive:
+            return up - self.cost[size]
         return (np.maximum(up, down) if self.two_sided else up) / self.cost[size]
 
     def _expand(self, rows: Indices, prefix: LiteralPlaces, own: Indices) -> None:
@@ -159,7 +172,7 @@ class BranchAndBound:
         self._work += len(rows) * len(own) ** 2
         matrix = self.literals.matrix[np.ix_(rows, own)]
         up, down = _pair_sums(matrix, self.response[rows])
-        within = up + down
+        within = gram(matrix, self.literals.sizes[rows]) if self.listing else up + down
         alone = within.diagonal()
         wasted = within >= (1.0 - SAME_COVER) * np.minimum(alone[:, None], alone[None, :])
         useful = ~(wasted | np.tri(len(own), dtype=bool))

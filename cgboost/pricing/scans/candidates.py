@@ -186,13 +186,11 @@ def search_scores(
 
     Parameters
     ----------
-    stratum : int
     indices : ndarray of int, shape (n_columns,)
         The columns' numbers within the stratum, ascending.
     scores : ndarray of shape (n_columns,)
     errors : ndarray of shape (n_columns,) or None
         Bounds on the errors of the scores; None: they have none.
-    request : PricingRequest
     """
     off = None if errors is None else errors[None]
     return search_strata([stratum], indices, scores[None], off, request)
@@ -209,13 +207,11 @@ def search_strata(
 
     Parameters
     ----------
-    strata : sequence of int
     indices : ndarray of int, shape (n_columns,)
         The columns' numbers within each stratum, ascending.
     scores : ndarray of shape (n_strata, n_columns)
     errors : ndarray of shape (n_strata, n_columns) or None
         Bounds on the errors of the scores; None: they have none.
-    request : PricingRequest
     """
     scores, errors, places = _with_held(strata, indices, scores, errors, request)
     excess, wide = _violations(scores, errors, request.rule)

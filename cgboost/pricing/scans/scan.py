@@ -60,7 +60,6 @@ class StratumOrder:
     ----------
     count : int
         Number of strata.
-    round_robin : bool
     """
 
     def __init__(self, count: int, *, round_robin: bool) -> None:
@@ -110,7 +109,6 @@ def select_unlike(values: Vector, scores: Vector, entry: EntryRule, limit: int) 
     entry : EntryRule
         The violation of a score, and the dual threshold: what is left of a score once the column is
         in the master.
-    limit : int
 
     Returns
     -------

@@ -71,7 +71,6 @@ class EarlierScores:
 
     Parameters
     ----------
-    matrix : FeatureStorage
     centres, scales, largest : ndarray of shape (n_features,)
         Of ``h_j = (x_j − m_j)/s_j``, and max|h_j| at most.
     """

@@ -31,7 +31,6 @@ class FeatureStorage(ABC):
 
     Attributes
     ----------
-    shape : (int, int)
     gathers : float
         Up to this share of the columns a product with them alone takes less time than with all; 0
         where it never does.
@@ -183,7 +182,6 @@ class BlockFeatures(_ReadByRows):
     ----------
     blocks : iterable of (rows, X)
         The same blocks each time: their place among all rows, a slice, and an array.
-    shape : (int, int)
     """
 
     def __init__(self, blocks: Iterable[tuple[slice, Any]], shape: tuple[int, int]) -> None:

@@ -14,7 +14,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.history import Result, StopReason
 from cgboost.losses import Quantile
 from cgboost.masters import OneNormMaster
-from cgboost.masters.quantiles.noncrossing_master import NoncrossingMaster
+from cgboost.masters.quantiles.noncrossing_masters import NoncrossingMaster
 from cgboost.optimizers.quantiles.joint_session import JointSession
 from cgboost.optimizers.quantiles.restricted_quantiles import JointSimplexSession
 from cgboost.pricing import FeaturePricer, JointPricer

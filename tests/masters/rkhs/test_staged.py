@@ -9,8 +9,7 @@ from cgboost import RBF, KernelLibrary
 from cgboost.generation.columns import Column
 from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis
 from cgboost.losses import Hinge
-from cgboost.masters.rkhs.rkhs_master import RKHSMaster
-from cgboost.masters.rkhs.staged import StagedMaster
+from cgboost.masters.rkhs.rkhs_master import RKHSMaster, StagedMaster
 from cgboost.penalties import RKHS
 from cgboost.pricing import KernelPool
 from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer

@@ -11,7 +11,7 @@ from cgboost.masters import OneNormMaster, SupportVectorMaster
 from cgboost.optimizers.interior_point import normal_equations
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
 from cgboost.optimizers.interior_point.normal_equations import _triangle
-from cgboost.parallel.blas import available, blas_threads
+from cgboost.parallel.threads import available, blas_threads
 from cgboost.penalties import ElasticNet
 from cgboost.pricing import FeaturePricer
 from tests.problems import columns_of

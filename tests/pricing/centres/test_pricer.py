@@ -13,8 +13,7 @@ from cgboost import RBF, KernelLibrary, Laplacian, Linear, Polynomial, Precomput
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Normalized
 from cgboost.losses import Hinge, LogLoss, SquaredError, nu_hinge
-from cgboost.masters.rkhs.rkhs_master import RKHSMaster
-from cgboost.masters.rkhs.staged import StagedMaster
+from cgboost.masters.rkhs.rkhs_master import RKHSMaster, StagedMaster
 from cgboost.pricing import KernelPool
 from cgboost.pricing.centres.free_centre_pricer import (
     FreeCentrePricer,

@@ -12,7 +12,7 @@ from cgboost.kernels import Kernel
 from cgboost.parallel import SerialExecutor, ThreadExecutor
 from cgboost.pricing.kernels.blocks import KernelData
 from cgboost.pricing.kernels.pass_plan import LEAST_WIDTH, PassPlan
-from cgboost.pricing.kernels.row_cache import RowCache
+from cgboost.pricing.kernels.row_cache import RowCache, weighted_rows
 from tests.effort import examples
 
 AMPLE = 1e6
@@ -99,7 +99,7 @@ def test_what_is_kept_is_what_was_put_in(seed: int, capacity: int, dtype: type) 
         weights = rng.integers(-5, 5, size=len(there)).astype(float)
         for columns in (None, np.array([1, 4])):
             wanted = matrix if columns is None else matrix[:, columns]
-            sums, sizes = cache.weighted_sums(slots[there], weights, columns, absolute=True)
+            sums, sizes = weighted_rows(cache.store, slots[there], weights, columns, absolute=True)
             np.testing.assert_array_equal(sums, weights @ wanted[there])
             np.testing.assert_array_equal(sizes, np.abs(weights) @ np.abs(wanted[there]))
 
@@ -127,6 +127,6 @@ def test_sums_over_few_and_over_most_rows_of_a_stretch_agree(count: int) -> None
     fill(cache, matrix, np.arange(64))
     rows = np.random.default_rng(1).permutation(64)[:count]
     weights = np.arange(1.0, count + 1)
-    sums, sizes = cache.weighted_sums(cache.slots(rows), weights, None, absolute=False)
+    sums, sizes = weighted_rows(cache.store, cache.slots(rows), weights, None, absolute=False)
     np.testing.assert_array_equal(sums, weights @ matrix[rows])
     assert not sizes.any()

@@ -65,7 +65,7 @@ def test_a_linear_kernel_needs_no_values() -> None:
     X = np.random.default_rng(0).normal(size=(60, 4))
     response = X[:, 0] + 1.0
     pool = KernelPool(KernelLibrary({"linear": Linear()}), X)
-    pool._data.blocks = None  # nothing that could make values
+    pool.data.blocks = None  # nothing that could make values
     np.testing.assert_allclose(pool.scores(0, None, response), X @ (X.T @ response))
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from cgboost.masters.quantiles.box_master import BoxMaster
+from cgboost.masters.quantiles.noncrossing_masters import BoxMaster
 from cgboost.pricing.learners.box_pricer import BoxPricer
 from cgboost.pricing.learners.joint_pricer import OutputRowPairs
 from cgboost.pricing.univariate.feature_pricer import FeaturePool

@@ -20,7 +20,7 @@ from solvers import (
     solve,
 )
 from solvers.backends import auto
-from solvers.program.errors import UnsupportedProblemError
+from solvers.program.status import UnsupportedProblemError
 from solvers.sessions.engine import Answer
 from tests.solvers.problems import dense_program, master
 

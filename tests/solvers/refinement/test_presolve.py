@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers import Program, open_session, solve
-from solvers.program.errors import Status
 from solvers.program.solution import Point
+from solvers.program.status import Status
 from solvers.refinement.presolve import find_elimination
 from solvers.sessions.engine import Answer
 from solvers.sessions.rebuilding import RebuildingBackend

@@ -26,7 +26,6 @@ class Measure:
     ----------
     part : str
         What is measured.
-    value : float
     limit : float
         Its upper limit; nan if the value is minimised instead.
     """

@@ -1,0 +1,352 @@
+"""Rule sets that say yes where any rule holds, at a proven optimum.
+
+The linear relaxation of the program in :mod:`cgboost.pricing.rules.cover_pricer` is solved by
+column generation; its bound z is some per cent below the optimum, because few rules are worth
+their price at its duals. That is what the proof rests on: a rule set that has a rule of the reduced
+cost g has at least z + g errors. So
+
+1. rules are taken one after another, which is the first rule set;
+2. the relaxation is solved, which gives the bound z;
+3. branch and cut takes the best combination of the few rules with the smallest reduced costs, a
+   rule set of U errors that is often the best one;
+4. all rules with reduced costs up to U − z are listed: no rule set with another one is better. The
+   best combination of these is the optimum (Baldacci, Christofides and Mingozzi, Mathematical
+   Programming 115, 2008, for routes).
+
+Where the list would be too long, the rules up to a smaller reduced cost g take its place, and the
+bound is the smaller one of theirs and z + g.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from cgboost.arrays import Vector
+from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun
+from cgboost.estimators.common.plan import Watch
+from cgboost.estimators.rules.budget import Budget
+from cgboost.generation.columns import Column
+from cgboost.generation.history import StopReason, relative_gap
+from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.protocols import Priced
+from cgboost.masters.linear.linear_master import LinearMaster
+from cgboost.pricing.rules import CONDITIONS, RULES, CoverPricer, Literals
+from cgboost.tolerances import LP_FEASIBILITY
+
+COLUMNS_A_ROUND = 100
+"""Rules of one pricing pass: a linear program with more of them takes less time than a search."""
+
+FEW, MANY = 500, 20_000
+"""Rules that branch and cut is given first, and in the end at most."""
+
+PROOF_SECONDS = 120.0
+"""Seconds of a fit without a time limit: with 8 conditions, tables of some hundred rows take 5 to
+50 to be solved, and larger ones might take days."""
+
+SAME = ROUNDING = 1e-6
+"""Objectives that differ by this share of their step are the same."""
+
+WHOLE = 0.99
+"""A rule set is better by a step where its objective is smaller by this share of one: bounds have
+errors of rounding. A bound is rounded up to whole steps if it is above one by the rest."""
+
+
+@dataclass
+class CoverSearch:
+    """The search for the best rule set.
+
+    Parameters
+    ----------
+    pricer : CoverPricer
+    budget : Budget
+    step : float
+        All objectives are multiples of it, 0 if that is not known.
+    tol : float
+        Relative gap at which the search may end.
+    seconds : float
+    cutoff : float
+        The objective of a rule set that is known: only better ones are of use.
+    verbose : int
+    label : str
+
+    Attributes
+    ----------
+    rules : list of Column
+        The best rule set.
+    objective, bound : float
+        Of it, and of all rule sets that are better than ``cutoff``.
+    interrupted : bool
+        Whether Ctrl-C has ended the search.
+    history : dict of str to list
+        After each step, the objective and the bound by then, their gap, the columns of the linear
+        program, and the seconds.
+    """
+
+    pricer: CoverPricer
+    budget: Budget
+    step: float
+    tol: float
+    seconds: float
+    cutoff: float = math.inf
+    verbose: int = 0
+    label: str = ""
+    rules: list[Column] = field(default_factory=list)
+    objective: float = math.inf
+    bound: float = -math.inf
+    interrupted: bool = False
+    history: dict[str, list[float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._started = time.perf_counter()
+        counted = self.budget.max_rules, self.budget.max_conditions
+        most = min(own for own in (*counted, len(self.pricer.groups)) if own is not None)
+        self._limits = {RULES: float(most)}
+        if self.budget.max_conditions is not None:
+            self._limits[CONDITIONS] = float(self.budget.max_conditions)
+        self._rows = [*self.pricer.rows, *self._limits]
+
+    def run(self) -> None:
+        """Search until the gap is closed, or the time is up."""
+        master = self._master()
+        self._offer(self._one_by_one())
+        self.bound = 0.0 if self.pricer.exact else -math.inf
+        self._note(master)
+        if self._is_closed:
+            return
+        master.add(self.rules)
+        result = ColumnGeneration(
+            master,
+            self.pricer,
+            tol=ROUNDING,
+            columns_per_round=COLUMNS_A_ROUND,
+            time_limit=self._left,
+            verbose=self.verbose,
+            label=self.label,
+        ).run()
+        self.interrupted = result.stop_reason is StopReason.INTERRUPTED
+        if self.interrupted:
+            return
+        if not self.pricer.exact:
+            self._combine([column for column in master.columns if column.stratum == "rule"])
+            self._note(master)
+            return
+        for most in (FEW, MANY):
+            if not self._is_closed and self._left:
+                self._list(master, most)
+
+    # ------------------------------------------------------------------ what is known
+
+    @property
+    def _left(self) -> float:
+        return max(0.0, self.seconds - (time.perf_counter() - self._started))
+
+    @property
+    def _upper(self) -> float:
+        return min(self.objective, self.cutoff)
+
+    @property
+    def _is_closed(self) -> bool:
+        return self._upper - self.bound <= max(self.tol * self._upper, SAME * self.step)
+
+    def _raise(self, bound: float) -> None:
+        """Take note of a bound on the rule sets that are better than the best one."""
+        if self.step and math.isfinite(bound):
+            bound = self.step * math.ceil(bound / self.step - (1.0 - WHOLE))
+        self.bound = min(max(self.bound, bound), self._upper)
+
+    def _offer(self, rules: list[Column]) -> None:
+        value = self._value(rules)
+        if value < self.objective - SAME * self.step:
+            self.rules, self.objective = rules, value
+
+    def _value(self, rules: Sequence[Column]) -> float:
+        """The errors of a rule set, and what its rules cost."""
+        n_groups, positive = len(self.pricer.groups), self.pricer.positive[self.pricer.groups]
+        held = np.zeros(n_groups, dtype=bool)
+        for rule in rules:
+            held |= rule.values[:n_groups] > 0
+        return float(positive[~held].sum()) + sum(rule.cost for rule in rules)
+
+    def _note(self, master: LinearMaster) -> None:
+        entry = {
+            "round": len(self.history.get("round", ())),
+            "objective": self.objective,
+            "bound": self.bound,
+            "gap": relative_gap(self.objective, self.bound, abs(self.objective) or 1.0),
+            "columns": len(master.columns),
+            "seconds": time.perf_counter() - self._started,
+        }
+        for name, value in entry.items():
+            self.history.setdefault(name, []).append(float(value))
+
+    # ------------------------------------------------------------------ the steps
+
+    def _master(self) -> LinearMaster:
+        limits, n_groups = self._limits, len(self.pricer.groups)
+        master = LinearMaster(
+            self._rows,
+            [">="] * n_groups + ["<="] * len(limits),
+            np.r_[np.ones(n_groups), list(limits.values())],
+            copies={RULES: limits[RULES]},
+        )
+        master.add(self.pricer.missed(self._rows))
+        return master
+
+    def _one_by_one(self) -> list[Column]:
+        """Rules that each take off the most errors, while there is room for them."""
+        rules: list[Column] = []
+        held = np.zeros(len(self.pricer.groups), dtype=bool)
+        room = self._limits.get(CONDITIONS, math.inf)
+        while len(rules) < self._limits[RULES] and room >= 1:
+            rule = self.pricer.best_for(held, room, self._rows)
+            if rule is None:
+                break
+            rules.append(rule)
+            held |= rule.values[: len(held)] > 0
+            room -= len(rule.key)  # type: ignore[arg-type]
+        return rules
+
+    def _list(self, master: LinearMaster, most: int) -> None:
+        """Combine the rules of the smallest reduced costs, all that a better rule set can have."""
+        state = master.solve()
+        self.pricer.seconds_left = self._left
+        room = max(0.0, self._upper - WHOLE * self.step - state.objective)
+        columns, least, outside = self.pricer.cheapest(
+            state, room + LP_FEASIBILITY * max(1.0, self._upper), most
+        )
+        relaxed = master.bound(state, Priced((), exact=True, reduced_cost=least))
+        assert relaxed is not None  # copies are known
+        self._raise(relaxed)
+        self._note(master)
+        if self._is_closed:
+            return
+        inner = self._combine(columns) if columns else math.inf
+        self._raise(min(inner, relaxed + outside))
+        self._note(master)
+
+    def _combine(self, columns: Sequence[Column]) -> float:
+        """Offer the best combination of some rules; a bound on all of them."""
+        n_groups, limits = len(self.pricer.groups), list(self._limits.values())
+        every = [*self.pricer.missed(self._rows), *columns]
+        values = sp.hstack([sp.csc_array(column.values[:, None]) for column in every]).tocsc()
+        is_rule = np.arange(len(every)) >= n_groups
+        least = max(self.tol, WHOLE * self.step / max(self._upper, self.step, 1.0))
+        found = milp(
+            np.array([column.cost for column in every]),
+            integrality=is_rule.astype(int),
+            bounds=Bounds(0.0, 1.0),
+            constraints=LinearConstraint(
+                values,
+                np.r_[np.ones(n_groups), np.full(len(limits), -np.inf)],
+                np.r_[np.full(n_groups, np.inf), limits],
+            ),
+            options={"time_limit": max(0.1, self._left), "mip_rel_gap": least},
+        )
+        if found.x is not None:
+            self._offer([every[j] for j in np.flatnonzero(is_rule & (found.x > 0.5)).tolist()])
+        bound = found.mip_dual_bound
+        return -math.inf if bound is None or not math.isfinite(bound) else float(bound)
+
+
+@dataclass(frozen=True)
+class AnyRule:
+    """The problem of one fit, of rules for either class or for one of them.
+
+    Attributes
+    ----------
+    pool : Literals
+    signs, weights : ndarray of shape (n_rows,)
+        −1 and 1, and what an error costs.
+    budget : Budget
+    cost : ndarray of shape (K + 1,)
+        Of a rule itself, by its number of conditions.
+    votes : sequence of float
+        1.0 for rules of the class of the sign 1, −1.0 for those of the other one; both are tried.
+    exact : bool
+    search_limit : float
+    tol : float
+    """
+
+    pool: Literals
+    signs: Vector
+    weights: Vector
+    budget: Budget
+    cost: Vector
+    votes: Sequence[float]
+    exact: bool
+    search_limit: float
+    tol: float
+
+    def run(self, watch: Watch, label: str) -> FittedRun:
+        """The best rule set with a bound on all others, as a model with votes for weights."""
+        unit, step = unit_of(self.weights, self.cost[1:])
+        given = watch.seconds(1)
+        seconds = PROOF_SECONDS if given is None else given
+        started, best, bound = time.perf_counter(), None, math.inf
+        for number, vote in enumerate(self.votes, 1):
+            left = max(0.0, seconds - (time.perf_counter() - started))
+            search = CoverSearch(
+                CoverPricer(
+                    self.pool,
+                    np.where(self.signs == vote, self.weights / unit, 0.0),
+                    np.where(self.signs == vote, 0.0, self.weights / unit),
+                    self.cost / unit,
+                    exact=self.exact,
+                    search_limit=self.search_limit,
+                ),
+                self.budget,
+                step,
+                self.tol,
+                left / (len(self.votes) - number + 1),
+                math.inf if best is None else best.objective,
+                watch.verbose,
+                watch.label(label),
+            )
+            search.run()
+            bound = min(bound, search.bound)
+            if best is None or search.objective < best.objective:
+                best, of_best = search, vote
+            if search.interrupted:
+                bound = min(bound, 0.0)  # of a class that was not searched
+                break
+        assert best is not None
+        gap = relative_gap(best.objective, bound, best.objective or 1.0)
+        reason, words = StopReason.STALLED, "too many rules might be in a better rule set"
+        if gap <= self.tol:
+            reason, words = StopReason.GAP, f"gap {gap:.3g}"
+        elif search.interrupted:
+            reason, words = StopReason.INTERRUPTED, "Ctrl-C"
+        elif not self.exact:
+            reason, words = StopReason.NO_COLUMN, "no better rule was found"
+        elif time.perf_counter() - started >= seconds:
+            reason, words = StopReason.TIME, f"{seconds:.3g} seconds were over"
+        rules = best.rules
+        output = FittedOutput(
+            [rule.hypothesis for rule in rules],
+            np.array(["rule"] * len(rules), dtype=str),
+            [(np.full(len(rules), of_best), -0.5 * of_best)],
+            {"rule": float(len(rules))},
+        )
+        history = {name: np.array(own) for name, own in best.history.items()}
+        history["round"] = history["round"].astype(np.intp)
+        for name in ("objective", "bound"):
+            history[name] *= unit
+        return FittedRun(
+            [output], unit * best.objective, unit * bound, gap, reason, words, 0, history, math.nan
+        )
+
+
+def unit_of(weights: Vector, cost: Vector) -> tuple[float, float]:
+    """A unit of weights and costs; 1 where all objectives are whole numbers in it, 0 elsewhere."""
+    least = float(weights.min())
+    in_least = np.r_[weights, cost] / least
+    if (np.abs(in_least - np.rint(in_least)) <= SAME * 1e-3).all():
+        return least, 1.0
+    return float(weights.mean()), 0.0
