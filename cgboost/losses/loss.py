@@ -208,7 +208,8 @@ class DifferentiableLoss(ABC):
             slope, bend = along(sign * step)
             here = sign * slope
             low, high = (step, high) if here > 0 else (low, step)
-            if bend > 0 and abs(here) <= LAST_STEP * step * bend:
+            slow = abs(here) > SLOW * before  # the diagonal may be far from the whole Hessian
+            if bend > 0 and not slow and abs(here) <= LAST_STEP * step * bend:
                 return sign * (step + here / bend)
             if abs(here) <= least or high - low <= np.spacing(high):
                 if high < np.inf or sign * along(sign * farthest)[0] <= 0.0:
@@ -216,7 +217,6 @@ class DifferentiableLoss(ABC):
                 low = farthest  # the slope vanishes, and there is no minimum
             if low > 2.0**LONGEST_DOUBLING:
                 raise UnboundedStepError("the loss falls without end along this column")
-            slow = abs(here) > SLOW * before  # the diagonal may be far from the whole Hessian
             step = 0.5 * (low + high) if slow or bend <= 0 else step + here / bend
             before = abs(here)
         return sign * step
