@@ -1,11 +1,12 @@
 """Models with blocks: ``decompose`` compared with GCG, SCIP and HiGHS, in CPU seconds.
 
     python benchmarks/block_models.py FOLDER [LIMIT] [CSV]
-    python benchmarks/block_models.py --whole LARGEST LIMIT CSV FOLDER …
+    python benchmarks/block_models.py --whole LIMIT CSV FOLDER[@LARGEST] …
 
-The second form takes every model (.lp, .mps) up to LARGEST kB as it is, without blocks, and says
+The second form takes every model (.lp, .mps; up to LARGEST kB) as it is, without blocks, and says
 whether ``decompose`` ends as HiGHS does: the same status and objective, or a refusal that the user
 guide documents. It counts the models that take more than 1.5 times as long as HiGHS, and a second.
+A process that has used LIMIT CPU seconds is ended.
 
 FOLDER holds models (.lp, .lp.gz), where there is one a .dec or .blk file of the same name, and
 OPTIMA.csv (name, file, sense, value). Every solver runs in a process with one thread and LIMIT
@@ -19,6 +20,7 @@ ones) can be imported; GCG finds its blocks itself.
 import csv
 import importlib
 import multiprocessing
+import os
 import resource
 import statistics
 import sys
@@ -115,21 +117,25 @@ MOST_TIMES, MOST_MORE = 1.5, 1.0
 """A model may take so many times as long as HiGHS, and so many seconds."""
 
 
-def whole_with_decompose(path: Path, limit: float) -> tuple[str, float]:
+NOT_ENDED = "not ended"
+"""What is said of a process that has used up its time."""
+
+
+def whole_with_decompose(path: Path) -> tuple[str, float]:
     """Status and objective."""
     from cgboost import decompose
 
-    result = decompose(path).solve(time_limit=limit)
+    result = decompose(path).solve()
     return str(result.stop_reason), result.objective
 
 
-def whole_with_highs(path: Path, limit: float) -> tuple[str, float]:
+def whole_with_highs(path: Path) -> tuple[str, float]:
     """Status and objective."""
     import highspy
 
     highs = highspy.Highs()
     highs.silent()
-    for name, value in (("time_limit", limit), ("threads", 1), ("mip_rel_gap", 1e-6)):
+    for name, value in (("threads", 1), ("mip_rel_gap", 1e-6)):
         highs.setOptionValue(name, value)
     if highs.readModel(str(path)) == highspy.HighsStatus.kError:
         return "unreadable", float("nan")
@@ -145,10 +151,12 @@ def whole_with_highs(path: Path, limit: float) -> tuple[str, float]:
 
 def verdict(highs: tuple[str, float], own: tuple[str, float], error: str) -> str:
     """How an end compares with that of HiGHS."""
+    if error == NOT_ENDED:
+        return "not ended" if highs[0] == "" else "LATE"
     if error:
-        documented = any(word in error for word in DOCUMENTED)
-        refused = highs[0] == "unreadable" or "ModelError" in error
-        return "refused" if documented else "unreadable" if refused else "FAILED"
+        if any(word in error for word in DOCUMENTED):
+            return "refused"
+        return "unreadable" if highs[0] == "unreadable" and "ModelError" in error else "FAILED"
     ended = "optimal" if own[0] in ("optimal", "gap") else own[0]
     if ended != highs[0]:
         return "DIFFERENT"
@@ -156,50 +164,54 @@ def verdict(highs: tuple[str, float], own: tuple[str, float], error: str) -> str
     return "same" if ended != "optimal" or abs(own[1] - highs[1]) <= near else "DIFFERENT"
 
 
-def whole_models(largest: float, limit: float, folders: list[Path]) -> Iterator[list[str]]:
-    """A line for each model, and one of all."""
-    paths = [path for folder in folders for path in sorted(folder.iterdir())]
-    counts: dict[str, int] = {}
-    slow = 0
+def whole_models(limit: float, folders: list[str]) -> Iterator[list[str]]:
+    """A line for each model, and one for each folder."""
+    for module in ("decompose", "HiGHS"):
+        importlib.import_module(MODULES[module])
     yield ["model", "HiGHS", "objective", "seconds", "decompose", "objective", "seconds", "verdict"]
-    for path in paths:
-        if path.suffix not in (".lp", ".mps") or path.stat().st_size > 1000 * largest:
-            continue
-        ends = [_end(solver, path, limit) for solver in (whole_with_highs, whole_with_decompose)]
-        (known, _, seconds), (own, error, own_seconds) = ends
-        word = verdict(known, own, error)
-        counts[word] = counts.get(word, 0) + 1
-        late = own_seconds > MOST_TIMES * seconds + MOST_MORE
-        slow += late
-        cells = [known[0], f"{known[1]:.8g}", f"{seconds:.2f}"]
-        cells += [own[0], f"{own[1]:.8g}", f"{own_seconds:.2f}{' SLOW' if late else ''}"]
-        yield [f"{path.parent.name}/{path.name}", *cells, f"{word} {error}".strip()]
-    yield ["all", *(f"{word}: {count}" for word, count in sorted(counts.items())), f"slow: {slow}"]
+    for folder, _, largest in (each.partition("@") for each in folders):
+        counts: dict[str, int] = {}
+        for path in sorted(Path(folder).iterdir()):
+            size = path.stat().st_size / 1000
+            if path.suffix not in (".lp", ".mps") or size > float(largest or "inf"):
+                continue
+            ends = [
+                _end(solver, path, limit) for solver in (whole_with_highs, whole_with_decompose)
+            ]
+            (known, known_error, seconds), (own, error, own_seconds) = ends
+            word = verdict(known, own, error)
+            late = own_seconds > MOST_TIMES * seconds + MOST_MORE
+            for each in (word, *["slow"] * late):
+                counts[each] = counts.get(each, 0) + 1
+            cells = [known[0] or known_error, f"{known[1]:.8g}", f"{seconds:.2f}"]
+            cells += [own[0], f"{own[1]:.8g}", f"{own_seconds:.2f}{' SLOW' if late else ''}"]
+            yield [f"{path.parent.name}/{path.name}", *cells, f"{word} {error}".strip()]
+        yield [Path(folder).name, *(f"{word}: {count}" for word, count in sorted(counts.items()))]
 
 
 def _end(solver, path: Path, limit: float) -> tuple[tuple[str, float], str, float]:
-    """How a solver ends in a process of its own, its error, and its CPU seconds."""
-    context = multiprocessing.get_context("spawn")
+    """How a solver ends in a process of its own, its error, and its CPU seconds.
+
+    It is forked from one that has all modules and no threads, so that imports are not counted.
+    """
+    context = multiprocessing.get_context("fork")
     results = context.Queue()
     process = context.Process(target=_ended, args=(solver, path, limit, results))
     process.start()
-    process.join(2 * limit + 60)
-    if process.is_alive():
-        process.kill()
-    return (("", float("nan")), "ended", float("inf")) if results.empty() else results.get()
+    process.join()
+    return (("", float("nan")), NOT_ENDED, limit) if results.empty() else results.get()
 
 
 def _ended(solver, path: Path, limit: float, results) -> None:
     """Put the end, the error and the CPU seconds into the queue."""
-    import highspy  # noqa: F401
-
-    import cgboost.integer.decomposition.decomposition  # noqa: F401 (not counted)
-
     used = _cpu()
+    most = int(used + limit) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
     try:
-        results.put((solver(path, limit), "", _cpu() - used))
+        results.put((solver(path), "", _cpu() - used))
     except Exception as error:  # a model that is refused is a line of the table
-        words = f"{type(error).__name__}: {error}".partition(" (more:")[0]
+        words = f"{type(error).__name__}: {error}".replace(f"{path.parent}{os.sep}", "")
+        words = words.partition(" (more:")[0]
         results.put((("", float("nan")), words, _cpu() - used))
 
 
@@ -245,18 +257,22 @@ def table(folder: Path, limit: float) -> Iterator[list[str]]:
     yield ["median of these", "", *medians]
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Print lines as they come, and write them."""
     if sys.argv[1] == "--whole":
-        largest, limit, file_name, *folders = sys.argv[2:]
-        lines = whole_models(float(largest), float(limit), [Path(folder) for folder in folders])
+        limit, file_name, *folders = sys.argv[2:]
+        lines = whole_models(float(limit), folders)
     else:
         limit = sys.argv[2] if len(sys.argv) > 2 else "60"
-        file_name = sys.argv[3] if len(sys.argv) > 3 else ""
+        file_name = sys.argv[3] if len(sys.argv) > 3 else os.devnull
         lines = table(Path(sys.argv[1]), float(limit))
-    rows = []
-    for row in lines:
-        print(" | ".join(row), flush=True)
-        rows.append(row)
-    if file_name:
-        with Path(file_name).open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows(rows)
+    with Path(file_name).open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        for row in lines:
+            print(" | ".join(row), flush=True)
+            writer.writerow(row)
+            file.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -161,9 +161,11 @@ LATE = 60.0
 def no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches do what no clock decides, unless a test says so.
 
-    Given blocks are solved by decomposition alone, roots end without combinations between, and a
-    combination after the root has all the time that it needs, dives keep to their own gap.
+    Given blocks are solved by decomposition alone, found ones without a first turn of branch and
+    cut; roots end without combinations between, and a combination after the root has all the time
+    that it needs, dives keep to their own gap.
     """
+    monkeypatch.setattr("cgboost.integer.decomposition.decomposition.FIRST_TURN", 0.0)
     monkeypatch.setattr("cgboost.integer.decomposition.decomposition.SHARE_OF_GIVEN", 0.0)
     monkeypatch.setattr("cgboost.integer.tree_search.FIRST_COMBINATION", LATE)
     monkeypatch.setattr("cgboost.integer.heuristics.LEAST_COMBINATION", LATE)

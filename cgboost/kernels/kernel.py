@@ -312,18 +312,7 @@ class Kernel(Parametrized, ABC):
             raise no_gradient(self)
         if is_sparse(X) or is_sparse(Z):
             raise KernelError(f"the gradient of {self} by its centre needs dense rows")
-        X, Z = as_floats(X), as_floats(Z)
-        weights = weights.astype(X.dtype, copy=False)
-        gradient, along = np.zeros(Z.shape), np.zeros(len(Z))
-        z_norms = squared_norms(Z)
-        for rows in row_blocks(len(X), len(Z)):
-            block = X[rows]
-            slopes = self.slopes(products_of(block, Z), squared_norms(block), z_norms)
-            gradient += (weights[rows] * slopes.by_product).T @ block
-            if slopes.by_norm is not None:
-                along += np.einsum("ij,ij->j", weights[rows], slopes.by_norm)
-        gradient += 2.0 * along[:, None] * Z
-        return gradient
+        return gradient_from_products(self, X, Z, weights)
 
     def diagonal_gradient(self, Z: Matrix) -> Matrix:
         """Gradient of k(z, z) by z, shape (n_centres, n_features): twice that by one argument."""
@@ -431,6 +420,25 @@ def _changed(value: Any, change: Callable[[Kernel], Kernel]) -> Any:
         same = all(one is other for one, other in zip(new, value, strict=True))
         return value if same else tuple(new)
     return value
+
+
+def gradient_from_products(
+    kernel: Kernel, X: Matrix, Z: Matrix, weights: Matrix, products: Matrix | None = None
+) -> Matrix:
+    """``kernel.centre_gradient`` of dense rows by its slopes; X Zᵀ may be known already."""
+    X, Z = as_floats(X), as_floats(Z)
+    weights = weights.astype(X.dtype, copy=False)
+    gradient, along = np.zeros(Z.shape), np.zeros(len(Z))
+    z_norms = squared_norms(Z)
+    for rows in row_blocks(len(X), len(Z)):
+        block = X[rows]
+        own = products_of(block, Z) if products is None else products[rows]
+        slopes = kernel.slopes(own, squared_norms(block), z_norms)
+        gradient += (weights[rows] * slopes.by_product).T @ block
+        if slopes.by_norm is not None:
+            along += np.einsum("ij,ij->j", weights[rows], slopes.by_norm)
+    gradient += 2.0 * along[:, None] * Z
+    return gradient
 
 
 def values_of_products(kernel: Kernel, X: Matrix, Z: Matrix) -> Matrix:

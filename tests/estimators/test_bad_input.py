@@ -318,6 +318,7 @@ AT_ODDS: list[tuple[Any, ...]] = [
     (BLFRegressor(loss=lambda y, w: None), "must return a DifferentiableLoss, got None"),
     (LPBoostClassifier(DecisionTreeClassifier), "estimator must be a scikit-learn"),
     (LPBoostClassifier(KMeans()), "estimator must be .*got KMeans"),
+    (LPBoostClassifier(TREE, max_depth=3), "depth of our own trees, for .*DecisionTree"),
     (LPBoostClassifier(StandardScaler()), "estimator must be .*got StandardScaler"),
     (LPBoostClassifier(KNeighborsClassifier()), "sample_weight in its fit,"),
     (BLFRegressor("all"), "n_components must be a whole number ≥ 1 or 'cv', got 'all'"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Self
 
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Vector, blocks_of
 from cgboost.estimators.common.fitted_methods import StoredEstimator
 from cgboost.estimators.common.input_checks import validate_data
 from cgboost.estimators.common.sklearn_bases import ClassifierMixin, OutlierMixin, RegressorMixin
@@ -22,10 +22,11 @@ from cgboost.estimators.common.training_rows import FLOATS
 from cgboost.estimators.kernel.given_machines import Expansions, GivenMachine, Kind, given_machine
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, kernel_values
+from cgboost.kernels.definite import check_definite
 from cgboost.kernels.expansions import ROWS_AT_ONCE
 from cgboost.kernels.kernel_family import KernelHypothesis
 from cgboost.kernels.scaling import scaled
-from cgboost.pricing.centres.agreement import Agreement, squared_lengths
+from cgboost.pricing.centres.agreement import Agreement, Importance, rounded_up
 from cgboost.pricing.centres.free_centre_pricer import check_gradients, narrowed
 from cgboost.pricing.centres.polishing import polished_stages
 from cgboost.pricing.centres.projection import CentreSets
@@ -35,6 +36,19 @@ Matrix = NDArray[np.float64]
 SHARE_OF_NORM = 0.01
 """Weight of the squared distance of functions next to that of their values on the rows, relative
 to those of the given function: rows say what matters, the norm what they leave open."""
+
+SHARE_OF_PAIRS = 0.003
+"""The same where an output is a pair of classes: there rows of other classes do it, too."""
+
+NEAR_BORDER = 0.2
+"""Decisions count by 1/(NEAR_BORDER + m)², m their distance from the border: its median is 1."""
+
+OTHER_PAIRS = 0.1
+"""What a row counts for the pairs of classes without the one that is decided."""
+
+SYSTEMS = 3
+"""Outputs have weights of their own while their systems take at most so many times what the sums
+over the rows take."""
 
 VECTORS_A_CENTRE = 10
 """One centre for so many vectors, where neither ``size`` nor ``loss`` is given."""
@@ -312,11 +326,12 @@ def compress(
     The centres z_j are no rows: all of them and their coefficients minimise the squared distance
     from the given outputs f_o on the rows of X, and a little of that in the space of the kernel,
 
-        ½ Σ_i Σ_o (f_o(x_i) − g_o(x_i))² + ½ λ Σ_o ‖f_o − g_o‖²,    g_o = Σ_j β_jo k(·, z_j),
+        ½ Σ_i Σ_o W_io (f_o(x_i) − g_o(x_i))² + ½ λ Σ_o ‖f_o − g_o‖²,   g_o = Σ_j β_jo k(·, z_j),
 
-    all outputs (pairs of classes, classes, responses) over the same centres. Labels are not asked
-    for. The reduced sets of Burges (1996) and Schölkopf et al. (1999) minimise the norm alone, one
-    output at a time.
+    all outputs (pairs of classes, classes, responses) over the same centres. W is 1 for numbers; of
+    decisions, rows near a border count more, and of pairs of classes those with the class decided.
+    Labels are not asked for. The reduced sets of Burges (1996) and Schölkopf et al. (1999) minimise
+    the norm alone, one output at a time.
 
     Parameters
     ----------
@@ -352,10 +367,11 @@ def compress(
     Raises
     ------
     TypeError
-        If ``fitted`` is no kernel machine.
+        If ``fitted`` is no kernel machine, or X is None.
     KernelError
-        For a kernel without a space of functions (sigmoid) or without a gradient, sparse rows, and
-        a machine whose outputs are not those of its vectors.
+        For a kernel without a space of functions (sigmoid, or negative eigenvalues over the
+        vectors) or without a gradient, sparse rows, and a machine whose outputs are not those of
+        its vectors.
     ValueError
         For a size or loss that is none.
 
@@ -373,6 +389,11 @@ def compress(
     """
     from sklearn.pipeline import Pipeline  # with a progress bar behind it
 
+    if X is None:
+        raise TypeError(
+            "compress needs X, rows on which the two machines have to agree, got None: give those "
+            "of the fit, or others like those to come; labels are not needed"
+        )
     if isinstance(fitted, Pipeline):
         before, last = fitted[:-1], fitted[-1]
         own = before.transform(X) if len(before) else X
@@ -386,18 +407,24 @@ def compress(
     rows = machine._rows(X)
     if not given.n_vectors:
         return machine
-    values = _values(given.parts, rows)
-    _check_same(given, X, rows, values)
+    task = _task(given, rows)
+    _check_same(given, X, rows, task.values)
     wanted = given.n_vectors // VECTORS_A_CENTRE if size is None else size
     if wanted >= given.n_vectors and loss is None:
         return machine
-    agreement = _agreement(given, rows, values)
+    for part in given.parts:
+        check_definite(part.family.name, part.family.kernel, part.vectors)
+    if _is_nothing(given, task):  # a constant, as over rows that are all 0
+        machine._parts = [replace(p, vectors=p.vectors[:0], coef=p.coef[:0]) for p in given.parts]
+        machine.agreement_bound_ = _distances(given.parts, machine._parts, task.squares)
+        return machine
 
     def attempt(count: int) -> tuple[list[Expansions], float]:
         random = check_random_state(random_state)
+        agreement = _agreement(given, task, _importance(machine, task, count))
         (polished,) = polished_stages(agreement, [count], random=random)
-        parts = _parts_of(given, agreement, polished.centres, rows, values)
-        own = _disagreement(machine, values, _values(parts, rows))
+        parts = _parts_of(given, task, agreement, polished.centres)
+        own = _disagreement(machine, task.values[: len(rows)], _values(parts, rows))
         if verbose:
             sys.stderr.write(f"{count} centers: disagreement {own:.2g}\n")
         return parts, own
@@ -405,7 +432,7 @@ def compress(
     found = attempt(max(1, wanted)) if loss is None else _fewest(attempt, loss, given.n_vectors)
     if found is not None:
         machine._parts, machine.disagreement_ = found
-        machine.agreement_bound_ = _distances(given.parts, machine._parts)
+        machine.agreement_bound_ = _distances(given.parts, machine._parts, task.squares)
     return machine
 
 
@@ -472,7 +499,7 @@ def _take_over(machine: Any, fitted: Any, given: GivenMachine) -> None:
 def _check_same(given: GivenMachine, X: Any, rows: Matrix, values: Matrix) -> None:
     """Raise KernelError unless the outputs of all vectors are what the given machine says."""
     some = X[:CHECKED_ROWS] if hasattr(X, "shape") else rows[:CHECKED_ROWS]
-    computed = values[:CHECKED_ROWS] + given.intercept
+    computed = values[: min(CHECKED_ROWS, len(rows))] + given.intercept
     said = np.asarray(given.says(some), dtype=np.float64).reshape(len(computed), -1)
     off = np.abs(computed - said) if said.shape == computed.shape else np.full((1, 1), np.inf)
     if off.max() > SAME_OUTPUT * (1.0 + np.abs(said).max()):
@@ -499,33 +526,118 @@ def _values(parts: Sequence[Expansions], X: Matrix) -> Matrix:
     return values
 
 
-def _agreement(given: GivenMachine, rows: Matrix, values: Matrix) -> Agreement:
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """Rows on which two machines have to agree, and what the given one is there.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_all_rows, n_features)
+        As the kernels see them; behind them the vectors that are no rows.
+    n_rows : int
+        Those before these vectors.
+    coef : list of ndarray of shape (n_all_rows, n_outputs)
+        Of every kernel; 0 in rows that are no vectors.
+    values : ndarray of shape (n_all_rows, n_outputs)
+        Σ_p f_po.
+    squares : list of ndarray of shape (n_outputs,)
+        ‖f_po‖² = Σ_i A_pio f_po(v_pi) of every kernel p, as computed.
+    """
+
+    rows: Matrix
+    n_rows: int
+    coef: list[Matrix]
+    values: Matrix
+    squares: list[Vector]
+
+
+def _task(given: GivenMachine, X: Matrix) -> _Task:
+    seen = np.asarray(scaled(X, given.parts[0].family.scaler), dtype=np.float64)
+    vectors = [np.ascontiguousarray(part.vectors, dtype=np.float64) for part in given.parts]
+    place: dict[bytes, int] = {vector.tobytes(): -1 for V in vectors for vector in V}
+    for i, row in enumerate(seen):
+        if place.get(key := row.tobytes()) == -1:
+            place[key] = i
+    behind = [np.frombuffer(key) for key, i in place.items() if i == -1]
+    place |= {vector.tobytes(): len(seen) + i for i, vector in enumerate(behind)}
+    rows = np.vstack([seen, *behind])
+    coef = []
+    for V, part in zip(vectors, given.parts, strict=True):
+        own = np.zeros((len(rows), part.coef.shape[1]))
+        np.add.at(own, [place[vector.tobytes()] for vector in V], part.coef)  # equal ones add up
+        coef.append(own)
+    values = np.zeros_like(coef[0])
+    squares = [np.zeros(values.shape[1]) for _ in coef]
+    for block in blocks_of(len(rows), ROWS_AT_ONCE):
+        for part, V, A, square in zip(given.parts, vectors, coef, squares, strict=True):
+            if len(V):
+                family = part.family
+                own = kernel_values(family.name, family.kernel, rows[block], V) @ part.coef
+                values[block] += own
+                square += np.sum(A[block] * own, axis=0)
+    return _Task(rows, len(seen), coef, values, squares)
+
+
+def _importance(machine: Any, task: _Task, size: int) -> Importance:
+    """Rows near a border count more, and of pairs of classes those with the one decided."""
+    n_outputs = task.values.shape[1]
+    rows, group = np.zeros(len(task.rows)), np.zeros(len(task.rows), dtype=np.intp)
+    rows[: task.n_rows] = 1.0
+    one = Importance(rows, group, np.ones((1, n_outputs)))
+    if not hasattr(machine, "_decided"):
+        return one
+    outputs = task.values[: task.n_rows] + machine.intercept_
+    if n_outputs == 1:
+        distance = np.abs(outputs[:, 0] + machine._border)
+    elif machine._pairwise:
+        decided = machine._decided(outputs)
+        first, second = machine.pairs
+        signs = (first - second)[:, decided].T  # 1 or -1 where a pair has the class, else 0
+        distance = np.where(signs, np.maximum(signs * outputs, 0.0), np.inf).min(axis=1)
+    else:
+        largest = np.partition(outputs, -2, axis=1)
+        distance = largest[:, -1] - largest[:, -2]
+    median = float(np.median(distance))
+    if median > 0:
+        rows[: task.n_rows] = (NEAR_BORDER + distance / median) ** -2.0
+    if n_outputs == 1 or not machine._pairwise or n_outputs * size > SYSTEMS * task.n_rows:
+        return one
+    group[: task.n_rows] = decided
+    return Importance(rows, group, np.maximum((first + second).T, OTHER_PAIRS))
+
+
+def _agreement(given: GivenMachine, task: _Task, importance: Importance) -> Agreement:
     """The distance from the given outputs, over free centres."""
     kernels: list[Kernel] = [part.family.kernel for part in given.parts]
     sizes = max(float(np.abs(part.coef).sum(axis=0).max()) for part in given.parts)
-    if np.abs(values).max() <= NEAR_NOTHING * sizes:
+    if np.abs(task.values[: task.n_rows]).max() <= NEAR_NOTHING * sizes:
         raise KernelError(
             "the outputs of the machine are its intercept in every row of X, no row is near any "
             "of its vectors: X has to be scaled as the rows that it was fitted to"
         )
-    seen = np.asarray(scaled(rows, given.parts[0].family.scaler))
-    check_gradients(kernels, seen)
-    X = narrowed(kernels, seen)
-    units = _units(given, values)
-    norm = sum(
-        float(squared_lengths(p.family.kernel, p.vectors, p.coef / units).sum())
-        for p in given.parts
-    )
+    check_gradients(kernels, task.rows)
+    units = _units(given, task.values[: task.n_rows])
+    values = task.values / units
+    norm = float(sum(np.sum(square / units**2) for square in task.squares))
+    share = SHARE_OF_NORM if len(importance.outputs) == 1 else SHARE_OF_PAIRS
     return Agreement(
         kernels,
-        X,
+        narrowed(kernels, task.rows),
         np.ones(len(kernels)),
-        [part.vectors.astype(X.dtype) for part in given.parts],
-        [part.coef / units for part in given.parts],
-        values / units,
-        SHARE_OF_NORM * float(np.sum((values / units) ** 2)) / norm if norm > 0 else 0.0,
+        [A / units for A in task.coef],
+        values,
+        importance,
+        share * float(np.sum(importance.weights * values**2)) / norm if norm > 0 else 0.0,
         norm,
     )
+
+
+def _is_nothing(given: GivenMachine, task: _Task) -> bool:
+    """Whether ‖f_o‖ is 0 for every output, but for rounding."""
+    sizes = [np.abs(part.coef).sum(axis=0).max() for part in given.parts]
+    lengths = [np.abs(p.family.kernel.diagonal(p.vectors)).max(initial=0.0) for p in given.parts]
+    largest = sum(size**2 * length for size, length in zip(sizes, lengths, strict=True))
+    return bool(max(square.max() for square in task.squares) <= NEAR_NOTHING * largest)
 
 
 def _units(given: GivenMachine, values: Matrix) -> Vector:
@@ -535,12 +647,11 @@ def _units(given: GivenMachine, values: Matrix) -> Vector:
 
 
 def _parts_of(
-    given: GivenMachine, agreement: Agreement, centres: CentreSets, rows: Matrix, values: Matrix
+    given: GivenMachine, task: _Task, agreement: Agreement, centres: CentreSets
 ) -> list[Expansions]:
     """The best coefficients of some centres, from kernel values in float64."""
-    seen = np.asarray(scaled(rows, given.parts[0].family.scaler), dtype=np.float64)
-    exact = replace(agreement, X=seen, vectors=[part.vectors for part in given.parts])
-    coef = exact.best(centres).coef * _units(given, values)
+    units = _units(given, task.values[: task.n_rows])
+    coef = replace(agreement, X=task.rows).best(centres).coef * units
     ends = np.cumsum([0, *map(len, centres)])
     return [
         Expansions(part.family, np.asarray(Z, dtype=np.float64), coef[start:stop])
@@ -561,15 +672,18 @@ def _disagreement(machine: Any, values: Matrix, own: Matrix) -> float:
     return float(np.mean(np.divide(off, spread, out=(off > 0) * 1.0, where=spread > 0)))
 
 
-def _distances(given: Sequence[Expansions], found: Sequence[Expansions]) -> Vector:
-    """‖f_o − g_o‖ of every output in the sum of the spaces, at least."""
+def _distances(
+    given: Sequence[Expansions], found: Sequence[Expansions], squares: Sequence[Vector]
+) -> Vector:
+    """‖f_o − g_o‖ of every output in the sum of the spaces, at least; ``squares`` are ‖f_po‖²."""
     total = np.zeros(given[0].coef.shape[1])
-    own = {id(part.family): part for part in found}
-    for part in given:
-        Z, coef = part.vectors, part.coef
-        if (new := own.get(id(part.family))) is not None:
-            Z, coef = np.vstack([Z, new.vectors]), np.vstack([coef, -new.coef])
-        total += squared_lengths(part.family.kernel, Z, coef)
+    for part, new, square in zip(given, found, squares, strict=True):
+        kernel, Z, B = part.family.kernel, new.vectors, new.coef
+        pulled = kernel(Z, Z) @ B
+        for rows in blocks_of(len(part.vectors), ROWS_AT_ONCE):
+            pulled -= 2.0 * (kernel(Z, part.vectors[rows]) @ part.coef[rows])
+        both, coef = np.vstack([part.vectors, Z]), np.vstack([part.coef, -B])
+        total += rounded_up(kernel, both, coef, square + np.sum(B * pulled, axis=0))
     return np.sqrt(total)
 
 

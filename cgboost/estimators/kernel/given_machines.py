@@ -21,10 +21,11 @@ from cgboost.estimators.kernel.outlier_detector import BORDER, CGBoostOutlierDet
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel
 from cgboost.kernels.combinations import Cosine
+from cgboost.kernels.gradients import no_gradient
 from cgboost.kernels.kernel_family import KernelFamily, KernelHypothesis
 from cgboost.kernels.numeric.distances import RBF, Matern, RationalQuadratic
 from cgboost.kernels.numeric.inner_products import Linear, Polynomial
-from cgboost.kernels.sparse_rows import stacked
+from cgboost.kernels.sparse_rows import is_sparse, stacked
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 Matrix = NDArray[np.float64]
@@ -135,6 +136,7 @@ def _of_ours(model: Any) -> GivenMachine:
         for hypothesis, o, weight in own:
             coef[place[id(hypothesis)], o] += weight
         family = own[0][0].family
+        _check_dense_rows(family, own[0][0].centre)
         parts.append(Expansions(family, stacked([one.centre for one in rows.values()]), coef))
     intercept = np.array([float(output.intercept) for output in outputs])
     says = model.predict if not hasattr(model, "decision_function") else model.decision_function
@@ -145,6 +147,18 @@ def _of_ours(model: Any) -> GivenMachine:
         border = BORDER * abs(model.offset_) * (1.0 + UNIT_ROUNDOFF)
         return GivenMachine(parts, width, intercept, "detector", says, border=border)
     return GivenMachine(parts, width, intercept, "regressor", says)
+
+
+def _check_dense_rows(family: KernelFamily, centre: Any) -> None:
+    """Raise KernelError for centres that cannot move: sparse rows, texts, rows of a matrix."""
+    if family.kernel.is_precomputed:
+        raise no_gradient(family.kernel)
+    if is_sparse(centre) or np.asarray(centre).dtype == object:
+        kind = "sparse rows" if is_sparse(centre) else "rows of objects"
+        raise KernelError(
+            f"this model was fitted to {kind}, and centres move in dense ones of numbers: fit it "
+            "to X.toarray(), or take a model whose columns are few already (penalty='l1')"
+        )
 
 
 def _of_support_vectors(model: Any) -> GivenMachine:

@@ -50,10 +50,10 @@ PROOF_SECONDS = 120.0
 """Seconds of a fit without a time limit: with 8 conditions, tables of some hundred rows take 5 to
 50 to be solved, and larger ones might take days."""
 
-SAME = ROUNDING = 1e-6
+SAME_ERRORS = ROUNDING_ERRORS = 1e-6
 """Objectives that differ by this share of their step are the same."""
 
-WHOLE = 0.99
+WHOLE_STEP = 0.99
 """A rule set is better by a step where its objective is smaller by this share of one: bounds have
 errors of rounding. A bound is rounded up to whole steps if it is above one by the rest."""
 
@@ -124,7 +124,7 @@ class CoverSearch:
         result = ColumnGeneration(
             master,
             self.pricer,
-            tol=ROUNDING,
+            tol=ROUNDING_ERRORS,
             columns_per_round=COLUMNS_A_ROUND,
             time_limit=self._left,
             verbose=self.verbose,
@@ -153,17 +153,17 @@ class CoverSearch:
 
     @property
     def _is_closed(self) -> bool:
-        return self._upper - self.bound <= max(self.tol * self._upper, SAME * self.step)
+        return self._upper - self.bound <= max(self.tol * self._upper, SAME_ERRORS * self.step)
 
     def _raise(self, bound: float) -> None:
         """Take note of a bound on the rule sets that are better than the best one."""
         if self.step and math.isfinite(bound):
-            bound = self.step * math.ceil(bound / self.step - (1.0 - WHOLE))
+            bound = self.step * math.ceil(bound / self.step - (1.0 - WHOLE_STEP))
         self.bound = min(max(self.bound, bound), self._upper)
 
     def _offer(self, rules: list[Column]) -> None:
         value = self._value(rules)
-        if value < self.objective - SAME * self.step:
+        if value < self.objective - SAME_ERRORS * self.step:
             self.rules, self.objective = rules, value
 
     def _value(self, rules: Sequence[Column]) -> float:
@@ -217,7 +217,7 @@ class CoverSearch:
         """Combine the rules of the smallest reduced costs, all that a better rule set can have."""
         state = master.solve()
         self.pricer.seconds_left = self._left
-        room = max(0.0, self._upper - WHOLE * self.step - state.objective)
+        room = max(0.0, self._upper - WHOLE_STEP * self.step - state.objective)
         columns, least, outside = self.pricer.cheapest(
             state, room + LP_FEASIBILITY * max(1.0, self._upper), most
         )
@@ -237,7 +237,7 @@ class CoverSearch:
         every = [*self.pricer.missed(self._rows), *columns]
         values = sp.hstack([sp.csc_array(column.values[:, None]) for column in every]).tocsc()
         is_rule = np.arange(len(every)) >= n_groups
-        least = max(self.tol, WHOLE * self.step / max(self._upper, self.step, 1.0))
+        least = max(self.tol, WHOLE_STEP * self.step / max(self._upper, self.step, 1.0))
         found = milp(
             np.array([column.cost for column in every]),
             integrality=is_rule.astype(int),
@@ -347,6 +347,6 @@ def unit_of(weights: Vector, cost: Vector) -> tuple[float, float]:
     """A unit of weights and costs; 1 where all objectives are whole numbers in it, 0 elsewhere."""
     least = float(weights.min())
     in_least = np.r_[weights, cost] / least
-    if (np.abs(in_least - np.rint(in_least)) <= SAME * 1e-3).all():
+    if (np.abs(in_least - np.rint(in_least)) <= SAME_ERRORS * 1e-3).all():
         return least, 1.0
     return float(weights.mean()), 0.0

@@ -94,6 +94,13 @@ class Structure:
         return np.flatnonzero(self.block_of_variable == MASTER)
 
     @property
+    def n_entries(self) -> int:
+        """Coefficients of the variables in one of each group of equal blocks, and in none."""
+        taken = [MASTER, *(group[0] for group in self.groups())]
+        inside = np.isin(self.block_of_variable, taken)
+        return int(inside[self.model.matrix.indices].sum())
+
+    @property
     def marks(self) -> dict[str, str]:
         """A hash of each part of the model, and one of the blocks."""
         blocks = fingerprint(self.block_of_row, self.block_of_variable, self.copied, self.labels)
@@ -174,7 +181,9 @@ def by_rows(model: Model, block_of_row: Positions) -> Structure:
     matrix = sp.coo_array(model.matrix)
     inside = block_of_row[matrix.row] != MASTER
     rows, variables = matrix.row[inside], matrix.col[inside]
-    places = np.unique(np.c_[variables, block_of_row[rows]], axis=0)
+    n_blocks = int(block_of_row.max(initial=MASTER)) + 1
+    numbers = np.unique(variables.astype(np.int64) * n_blocks + block_of_row[rows])
+    places = np.c_[np.divmod(numbers, max(1, n_blocks))]
     first = np.diff(places[:, 0], prepend=-1) > 0
     block_of_variable = np.full(len(model.names), MASTER, dtype=np.intp)
     block_of_variable[places[first, 0]] = places[first, 1]

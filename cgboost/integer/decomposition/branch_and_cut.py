@@ -39,12 +39,17 @@ TURN = 0.1
 """Seconds that a turn of branch and cut has at least. Of the models that come with GCG most are
 solved by one of the two in less."""
 
+FIRST_TURN = 2e-4
+"""Seconds that branch and cut has before the tree search, for each entry of the different blocks
+that were found. The tree search makes these blocks and prices each of them some ten times before it
+has a bound, which takes no less. Where blocks are given, it begins at once."""
+
 SHARE_OF_FOUND, SHARE_OF_GIVEN = 0.5, 0.1
 """Of the time, that of branch and cut where blocks were found, and where they are given: then they
 are mostly good ones. Given blocks have the share of found ones while their bound is far away."""
 
 EARLY = 1.0
-"""Seconds in which a tree search shows what given blocks are worth."""
+"""Seconds in which a tree search shows what given blocks are worth; and the longest first turn."""
 
 
 SMALL_COST, LARGE_COST = 1e-2, 1e3
@@ -402,6 +407,15 @@ class InTurns(Callback):
         """The outcome of branch and cut, which has ended."""
         self.outcome = self.paused.outcome()
         return self.outcome
+
+    def take_first_turn(self, seconds: float) -> bool:
+        """The first turn, on account of the next ones; whether it has ended."""
+        if seconds <= 0.0:
+            return False
+        has_ended = self.paused.go_on(min(seconds, self._time_limit))
+        self._seen = time.perf_counter()
+        self._owed -= self._seen - self._started
+        return has_ended
 
     def take_turn(self) -> bool:
         """Let branch and cut go on, if it is its turn; whether it has ended.

@@ -27,6 +27,8 @@ from cgboost.integer.branching.decisions import check_number, check_whole
 from cgboost.integer.branching.rules import INTEGRAL
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.branch_and_cut import (
+    EARLY,
+    FIRST_TURN,
     SHARE_OF_FOUND,
     SHARE_OF_GIVEN,
     WITHOUT_OPTIMUM,
@@ -361,6 +363,9 @@ class Decomposition:
         turns = InTurns(BranchAndCut(self.model), gap, share, time_limit)
         waiting = turns.take_turn if resume is None else None
         try:
+            first = FIRST_TURN * self.structure.n_entries
+            if self.detected and resume is None and turns.take_first_turn(min(first, EARLY)):
+                raise SolvedMeanwhileError("the model is solved")
             made = reformulated(self.structure, block_executor, unit=self._unit, waiting=waiting)
             turns.made = made
             found = self._of_blocks(turns, made, gap, time_limit, resume, verbose, options)

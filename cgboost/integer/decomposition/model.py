@@ -283,8 +283,6 @@ def read_model(path: str | Path, dialect: str | None = None) -> Model:
     text = ModelText(path=path)
     read, comment = readers[kind.lower()]
     read(text_of(path, comment), text, own)
-    if not text.names:
-        raise ModelError(f"the model in {str(path)!r} has no variables: the file may be damaged")
     try:
         return model_of(text)
     except (ModelError, ProgramError) as error:
@@ -427,6 +425,9 @@ def from_cvxpy(problem: Any) -> Model:
         raise ModelError(f"parameters without a value: {', '.join(unset)}")
     if not problem.is_dcp():
         raise ModelError("the CVXPY problem is not convex by the rules of CVXPY (is_dcp)")
+    maximize = isinstance(problem.objective, cvxpy.Maximize)
+    if not problem.variables():
+        return _of_constants(problem, maximize)
     try:
         data, _, inverse = problem.get_problem_data("HIGHS")
     except cvxpy.error.SolverError as error:
@@ -454,9 +455,18 @@ def from_cvxpy(problem: Any) -> Model:
     lower[binary], upper[binary] = np.maximum(lower[binary], 0), np.minimum(upper[binary], 1)
     offset = float(members.get("offset", 0.0))
     program = _with_bounds(Program(cost, matrix, low, right, lower, upper, None, whole, offset))
-    maximize = isinstance(problem.objective, cvxpy.Maximize)
     names = _cvxpy_names(inverse, n)
     return Model(program, _numbered("r", program.n_rows), names, maximize)
+
+
+def _of_constants(problem: Any, maximize: bool) -> Model:
+    """A problem without variables: a row 0 ≤ −violation for each constraint."""
+    missed = [float(np.max(each.violation(), initial=0.0)) for each in problem.constraints]
+    n, none, value = len(missed), np.zeros(0), float(problem.objective.expr.value)
+    sides = np.full(n, -np.inf), -np.array(missed)
+    constant = -value if maximize else value
+    program = Program(none, sp.csr_array((n, 0)), *sides, none, none, None, None, constant)
+    return Model(program, _numbered("r", n), (), maximize)
 
 
 def _members(inverse: Any) -> list[tuple[str, Any]]:

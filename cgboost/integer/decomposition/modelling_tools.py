@@ -183,8 +183,8 @@ def read_mip(model: Any) -> ModelParts:
         raise ModelError("special ordered sets cannot be decomposed")
     if model.lazy_constrs_generator is not None:
         raise ModelError("the model has lazy constraints: give all rows to decompose it")
-    objective = model.objective
-    parts = ModelParts(maximize=model.sense == "MAX", constant=float(objective.const))
+    constant = float(model.objective_const)
+    parts = ModelParts(maximize=model.sense == "MAX", constant=constant)
     number: dict[int, int] = {}
     for variable in model.vars:
         if variable.var_type not in ("C", "I", "B"):
@@ -192,7 +192,8 @@ def read_mip(model: Any) -> ModelParts:
         number[variable.idx] = parts.add_variable(
             variable.name, variable.lb, variable.ub, whole=variable.var_type != "C"
         )
-    for variable, value in objective.expr.items():
+    costs = model.objective.expr if number else {}  # without variables, asking is an error
+    for variable, value in costs.items():
         parts.cost[number[variable.idx]] = float(value)
     for row in model.constrs:
         terms = [(number[variable.idx], value) for variable, value in row.expr.expr.items()]

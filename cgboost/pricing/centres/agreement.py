@@ -1,12 +1,15 @@
 """Agreement with given functions: centres that reproduce f_o = Σ_p Σ_i A_pio k_p(·, v_pi).
 
-    v(Z) = min over B of  ½ λ Σ_o ‖f_o − g_o‖² + ½ Σ_i Σ_o (f_o(x_i) − g_o(x_i))²
+    v(Z) = min over B of  ½ λ Σ_o ‖f_o − g_o‖² + ½ Σ_i Σ_o W_io (f_o(x_i) − g_o(x_i))²
 
 with g_o = Σ_p Σ_j B_pjo k_p(·, z_pj), and the norm of the sum of the RKHSs. All outputs o share the
 centres. With the residuals R = F − K(X, Z) B on the rows, the optimal B has (envelope theorem)
 
     ∂v/∂z_pj = Σ_o B_pjo (λ Σ_i B_pio ∂k_p(z_i, z_j)/∂z_j − λ Σ_i A_pio ∂k_p(v_i, z_j)/∂z_j
-                          − Σ_i R_io ∂k_p(x_i, z_j)/∂z_j)
+                          − Σ_i W_io R_io ∂k_p(x_i, z_j)/∂z_j)
+
+The vectors v are among the rows x: support vectors are training rows, whose kernel values with the
+centres are made once. A vector that is no row is one of weight 0.
 
 The norm bounds what no row shows: |f_o(x) − g_o(x)| ≤ ‖f_o − g_o‖ √k(x, x) for every x, k = Σ_p k_p
 (Schölkopf et al., *Input space versus feature space in kernel-based methods*, 1999, minimise it
@@ -15,20 +18,63 @@ alone, for one output).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cgboost.arrays import Indices, Vector, blocks_of
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, Matrix
 from cgboost.kernels.expansions import ROWS_AT_ONCE, Arithmetic
-from cgboost.kernels.sparse_rows import squared_norms
+from cgboost.kernels.kernel import gradient_from_products
+from cgboost.kernels.sparse_rows import products_of, squared_norms
 from cgboost.pricing.centres.coefficients import Coefficients, solved
 from cgboost.pricing.centres.projection import CentreFunction, CentreSets
 from cgboost.tolerances import UNIT_ROUNDOFF
+
+
+@dataclass(frozen=True, eq=False)
+class Importance:
+    """Weights of squared differences, W_io = rows_i · outputs_{g(i), o}, for groups g of rows.
+
+    Their form makes KᵀW_oK, of the kernel values K of the rows with the centres, a sum over few
+    groups: one pass over the rows is enough for all outputs.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,)
+        At least 0.
+    group : ndarray of int of shape (n_rows,)
+    outputs : ndarray of shape (n_groups, n_outputs)
+    """
+
+    rows: Vector
+    group: Indices
+    outputs: Matrix
+
+    @cached_property
+    def weights(self) -> Matrix:
+        """W, shape (n_rows, n_outputs)."""
+        return self.rows[:, None] * self.outputs[self.group]
+
+    def moments(self, columns: Matrix) -> Iterator[tuple[NDArray[np.bool_], Matrix]]:
+        """Outputs o whose weights are the same, with KᵀW_oK in float64."""
+        parts = []
+        for group in range(len(self.outputs)):
+            rows = np.flatnonzero((self.group == group) & (self.rows > 0))
+            own = columns[rows] * np.sqrt(self.rows[rows, None]).astype(columns.dtype)
+            parts.append((own.T @ own).astype(np.float64))
+        total = sum(parts[1:], start=parts[0])
+        kinds, kind = np.unique(self.outputs, axis=1, return_inverse=True)
+        for number, weights in enumerate(kinds.T):
+            least = weights.min()  # which most groups have: what the others have more is added
+            moments = least * total
+            for more in np.flatnonzero(weights > least):
+                moments += (weights[more] - least) * parts[more]
+            yield kind.ravel() == number, moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,82 +83,133 @@ class Agreement(CentreFunction):
 
     Attributes
     ----------
-    vectors : sequence of ndarray of shape (n_vectors, n_features)
-        v_p of every kernel.
-    given : sequence of ndarray of shape (n_vectors, n_outputs)
-        A_p of every kernel.
+    given : sequence of ndarray of shape (n_rows, n_outputs)
+        A_p of every kernel: 0 in rows that are no vectors.
     values : ndarray of shape (n_rows, n_outputs)
         F, the given functions on the rows.
+    importance : Importance
+        W.
     share : float
         λ.
     norm : float
         Σ_o ‖f_o‖².
     """
 
-    vectors: CentreSets
     given: Sequence[Matrix]
     values: Matrix
+    importance: Importance
     share: float
     norm: float
 
     def on_part(self, rows: Indices) -> Agreement:
-        """The same over some of the rows."""
-        part = len(rows) / len(self.X)
-        return replace(self, X=self.X[rows], values=self.values[rows], share=part * self.share)
+        """The same over some of the rows: the others have the weight 0, for they may be vectors."""
+        counted = np.zeros(len(self.X))
+        counted[rows] = 1.0
+        own = replace(self.importance, rows=counted * self.importance.rows)
+        return replace(self, importance=own, share=len(rows) / len(self.X) * self.share)
 
     def best(
-        self, centres: CentreSets, start: tuple[Vector, float] | None = None, **options: Any
+        self, centres: CentreSets, start: tuple[Vector, float] | None = None, **options: object
     ) -> Coefficients:
-        """B from its normal equations; ``output`` are the residuals R."""
-        columns, gram = self.columns(centres), self.gram(centres)
+        """B from its normal equations; ``output`` are the weighted residuals W∘R."""
+        return self._best(centres, self.columns(centres))
+
+    def evaluated(
+        self, centres: CentreSets, start: tuple[Vector, float] | None = None
+    ) -> tuple[Coefficients, list[Matrix]]:
+        """Optimal coefficients and ∂v/∂Z, from one product of the rows with the centres."""
+        products: list[Matrix | None] = []
+        columns = []
+        for kernel, Z, shared in zip(self.kernels, centres, self._share_products, strict=True):
+            narrow = Z.astype(self.X.dtype)
+            product = products_of(self.X, narrow) if shared else None
+            products.append(product)
+            if product is None:
+                columns.append(kernel(self.X, narrow))
+            else:
+                values = kernel.from_products(product, self._norms, squared_norms(narrow))
+                kernel.refine(values, self.X, narrow)
+                columns.append(values)
+        best = self._best(centres, np.concatenate(columns, axis=1))
+        return best, self.gradient(centres, best, products)
+
+    @cached_property
+    def _norms(self) -> Matrix:
+        return squared_norms(self.X)
+
+    @cached_property
+    def _share_products(self) -> list[bool]:
+        """Whether values and slopes of each kernel come from inner products: not those of users."""
+        shared = []
+        for kernel in self.kernels:
+            known = kernel.of_products
+            if known:
+                try:
+                    gradient_from_products(kernel, self.X[:1], self.X[:1], np.ones((1, 1)))
+                except KernelError:
+                    known = False
+            shared.append(known)
+        return shared
+
+    def _best(self, centres: CentreSets, columns: Matrix) -> Coefficients:
+        gram, dtype = self.gram(centres), columns.dtype
+        ends = np.cumsum([0, *map(len, centres)])
         matched = np.concatenate(
             [
-                kernel(V, Z.astype(V.dtype)).T.astype(np.float64) @ A
-                for kernel, V, A, Z in self._parts(centres)
+                (columns[:, first:last].T @ A.astype(dtype)).astype(np.float64)
+                for A, first, last in zip(self.given, ends[:-1], ends[1:], strict=True)
             ]
         )
-        dtype = columns.dtype
-        matrix = self.share * gram + (columns.T @ columns).astype(np.float64)
-        right = self.share * matched + (columns.T @ self.values.astype(dtype)).astype(np.float64)
-        coef = solved(matrix, right) if len(matrix) else right
-        residual: Vector = np.asarray(self.values - columns @ coef.astype(dtype), dtype=np.float64)
+        weights = self.importance.weights
+        right = self.share * matched
+        right += (columns.T @ (weights * self.values).astype(dtype)).astype(np.float64)
+        coef = np.zeros_like(right)
+        if len(gram):
+            for outputs, moments in self.importance.moments(columns):
+                coef[:, outputs] = solved(self.share * gram + moments, right[:, outputs])
+        residual = np.asarray(self.values - columns @ coef.astype(dtype), dtype=np.float64)
+        pulled: Vector = weights * residual
         distance = self.norm + float(np.sum(coef * (gram @ coef - 2.0 * matched)))
-        objective = 0.5 * (self.share * max(distance, 0.0) + float(np.sum(residual**2)))
-        return Coefficients(coef, 0.0, residual, objective)
+        objective = 0.5 * (self.share * max(distance, 0.0) + float(np.sum(pulled * residual)))
+        return Coefficients(coef, 0.0, pulled, objective)
 
     def response(self, best: Coefficients) -> Vector:
-        """The residuals of all outputs in the direction in which they are largest."""
+        """The weighted residuals of all outputs in the direction in which they are largest."""
         direction = np.linalg.eigh(best.output.T @ best.output)[1][:, -1]
         along: Vector = best.output @ direction
         return along
 
-    def gradient(self, centres: CentreSets, best: Coefficients) -> list[Matrix]:
-        """∂v/∂Z at optimal coefficients."""
+    def gradient(
+        self,
+        centres: CentreSets,
+        best: Coefficients,
+        products: Sequence[Matrix | None] | None = None,
+    ) -> list[Matrix]:
+        """∂v/∂Z at optimal coefficients; ``products`` of the rows with the centres, if known."""
         dtype = self.X.dtype
+        known = [None] * len(centres) if products is None else products
         gradients: list[Matrix] = []
         first = 0
-        for kernel, V, A, Z in self._parts(centres):
+        for kernel, A, Z, own in zip(self.kernels, self.given, centres, known, strict=True):
             B = best.coef[first : first + len(Z)]
             first += len(Z)
             if not len(Z):
                 gradients.append(np.zeros(Z.shape))
                 continue
-            narrow, turned = Z.astype(dtype), B.T.astype(dtype)
-            own = kernel.centre_gradient(self.X, narrow, best.output.astype(dtype) @ -turned)
-            own -= self.share * kernel.centre_gradient(V, narrow, A.astype(dtype) @ turned)
-            own += self.share * kernel.centre_gradient(Z, Z, B @ B.T)
-            gradients.append(own)
+            pull = (best.output + self.share * A).astype(dtype) @ -B.T.astype(dtype)
+            narrow = Z.astype(dtype)
+            gradient = (
+                kernel.centre_gradient(self.X, narrow, pull)
+                if own is None
+                else gradient_from_products(kernel, self.X, narrow, pull, own)
+            )
+            gradient += self.share * kernel.centre_gradient(Z, Z, B @ B.T)
+            gradients.append(gradient)
         return gradients
-
-    def _parts(self, centres: CentreSets) -> Any:
-        return zip(self.kernels, self.vectors, self.given, centres, strict=True)
 
 
 def squared_lengths(kernel: Kernel, Z: Matrix, coef: Matrix) -> Vector:
     """‖Σ_j coef_jo k(·, z_j)‖² of every output o, at least: with what rounding may have taken.
-
-    A squared length near 0 is a difference of large numbers: to the computed value comes
-    (relative error of a kernel value + of the sums) · (Σ_j |coef_j| size(z_j))².
 
     Raises
     ------
@@ -123,6 +220,20 @@ def squared_lengths(kernel: Kernel, Z: Matrix, coef: Matrix) -> Vector:
     total = np.zeros(coef.shape[1])
     for rows in blocks_of(len(Z), ROWS_AT_ONCE):
         total += np.sum(coef[rows] * (kernel(Z[rows], Z) @ coef), axis=0)
+    return rounded_up(kernel, Z, coef, total)
+
+
+def rounded_up(kernel: Kernel, Z: Matrix, coef: Matrix, total: Vector) -> Vector:
+    """Squared lengths as computed, with what rounding may have taken from them.
+
+    One near 0 is a difference of large numbers: to the computed value comes
+    (relative error of a kernel value + of the sums) · (Σ_j |coef_j| size(z_j))².
+
+    Raises
+    ------
+    KernelError
+        If one is negative by more than rounding.
+    """
     norms: Vector = np.asarray(squared_norms(Z), dtype=np.float64)
     rounding = kernel.rounding(Arithmetic(norms, Z.shape[1], UNIT_ROUNDOFF))
     if rounding is None:

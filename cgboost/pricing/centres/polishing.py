@@ -241,11 +241,11 @@ class _CentreObjective:
         self.evaluations += 1
         if not self.projection.is_finite(centres):  # a step too far, which is taken back
             return np.inf, [np.zeros(Z.shape) for Z in centres]
-        own = self.projection.best(centres, _start(self.last))
+        own, gradient = self.projection.evaluated(centres, _start(self.last))
         if self.best is None or own.objective < self.best.objective:
             self.best, self.centres = own, centres
         self.last = own
-        return own.objective, self.projection.gradient(centres, own)
+        return own.objective, gradient
 
 
 def _start(best: Coefficients | None) -> tuple[Vector, float] | None:

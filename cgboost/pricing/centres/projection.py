@@ -82,6 +82,13 @@ class CentreFunction(ABC):
     def gradient(self, centres: CentreSets, best: Coefficients) -> list[Matrix]:
         """∂v/∂Z at optimal coefficients, for every kernel's centres."""
 
+    def evaluated(
+        self, centres: CentreSets, start: tuple[Vector, float] | None = None
+    ) -> tuple[Coefficients, list[Matrix]]:
+        """Optimal coefficients and ∂v/∂Z."""
+        best = self.best(centres, start)
+        return best, self.gradient(centres, best)
+
     def columns(self, centres: CentreSets) -> Matrix:
         """Kernel values of the rows with the centres, in the precision of the rows."""
         dtype = self.X.dtype

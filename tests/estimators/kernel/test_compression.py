@@ -24,12 +24,14 @@ from cgboost import (
     Linear,
     Matern,
     Polynomial,
+    Precomputed,
     compress,
     load,
 )  # fmt: skip
+from cgboost.estimators.kernel import compression
 from cgboost.estimators.kernel.compression import CompressedRegressor
 from cgboost.exceptions import KernelError
-from cgboost.pricing.centres.agreement import Agreement, squared_lengths
+from cgboost.pricing.centres.agreement import Agreement, Importance, squared_lengths
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
@@ -37,6 +39,9 @@ NUMBERS = X[:, 0] * X[:, 1] + np.sin(3 * X[:, 2])
 THREE = np.array(["a", "b", "c"])[np.digitize(NUMBERS, [-0.5, 0.5])]
 TWO = NUMBERS > 0
 ELSEWHERE = np.vstack([RNG.normal(size=(2000, 3)), 5 * RNG.normal(size=(500, 3))])
+
+APART = RBF(1.0) - 2.0 * RBF(0.5)
+"""The kernel of no space."""
 
 MEAN = 2.0 * process.RBF(1.5) + process.WhiteKernel(0.1) + process.DotProduct(0.5)
 MACHINES = {
@@ -106,28 +111,42 @@ def test_the_bound_holds_everywhere(name: str) -> None:
 def test_the_distance_from_given_functions(kernels: list[Any]) -> None:
     """Its minimum over coefficients is that of least squares, its gradient that of differences.
 
-    Squared lengths are quadratic forms of the Gram matrix.
+    Squared differences have weights by row, and by output in two groups of rows. Squared lengths
+    are quadratic forms of the Gram matrix. One product of rows and centres does for both.
     """
     rng = np.random.default_rng(1)
     vectors = [rng.normal(size=(15, 3)) for _ in kernels]
-    given = [rng.normal(size=(15, 2)) for _ in kernels]
-    values = sum(k(X, V) @ A for k, V, A in zip(kernels, vectors, given, strict=True))
-    norm = sum(squared_lengths(*p).sum() for p in zip(kernels, vectors, given, strict=True))
-    own = sum(np.trace(A.T @ k(V, V) @ A) for k, V, A in zip(kernels, vectors, given, strict=True))
+    coefs = [rng.normal(size=(15, 2)) for _ in kernels]
+    norm = sum(squared_lengths(*p).sum() for p in zip(kernels, vectors, coefs, strict=True))
+    own = sum(np.trace(A.T @ k(V, V) @ A) for k, V, A in zip(kernels, vectors, coefs, strict=True))
     assert norm == pytest.approx(own)
-    agreement = Agreement(kernels, X, np.ones(len(kernels)), vectors, given, values, 0.7, norm)
+    rows = np.vstack([X, *vectors])
+    given = [np.zeros((len(rows), 2)) for _ in kernels]
+    for p, A in enumerate(coefs):
+        given[p][len(X) + 15 * p :][:15] = A
+    values = sum(k(rows, V) @ A for k, V, A in zip(kernels, vectors, coefs, strict=True))
+    group = rng.integers(2, size=len(rows))
+    outputs = np.array([[1.0, 0.2], [0.5, 3.0]])
+    counts = np.r_[rng.uniform(size=len(X)), np.zeros(len(rows) - len(X))]
+    W = np.array([count * outputs[g] for count, g in zip(counts, group, strict=True)])
+    importance = Importance(counts, group, outputs)
+    ones = np.ones(len(kernels))
+    agreement = Agreement(kernels, rows, ones, given, values, importance, 0.7, norm)
     centres = [rng.normal(size=(4, 3)) for _ in kernels]
     best = agreement.best(centres)
 
     def value(coef: np.ndarray) -> float:
         parts = np.split(coef, len(kernels))
-        g = sum(k(X, Z) @ B for k, Z, B in zip(kernels, centres, parts, strict=True))
+        g = sum(k(rows, Z) @ B for k, Z, B in zip(kernels, centres, parts, strict=True))
         apart = sum(
             squared_lengths(k, np.vstack([V, Z]), np.vstack([A, -B])).sum()
-            for k, V, A, Z, B in zip(kernels, vectors, given, centres, parts, strict=True)
+            for k, V, A, Z, B in zip(kernels, vectors, coefs, centres, parts, strict=True)
         )
-        return float(0.5 * 0.7 * apart + 0.5 * np.sum((values - g) ** 2))
+        return float(0.5 * 0.7 * apart + 0.5 * np.sum(W * (values - g) ** 2))
 
+    together, slopes = agreement.evaluated(centres)
+    assert together.coef == pytest.approx(best.coef)
+    assert np.array(slopes) == pytest.approx(np.array(agreement.gradient(centres, best)))
     assert best.objective == pytest.approx(value(best.coef), rel=1e-6)
     for _ in range(5):
         assert value(best.coef + 1e-2 * rng.normal(size=best.coef.shape)) > best.objective
@@ -222,6 +241,17 @@ def test_machines_are_taken_away(name: str, tmp_path: Any) -> None:
         (MACHINES["SVR"], {"loss": 1.0}, ValueError, r"\[0, 1\), got 1.0"),
         (MACHINES["SVR"], {"loss": 0.1, "size": 3}, ValueError, "size or loss"),
         (MACHINES["SVR"], {"X": X[:, :2]}, ValueError, "2 features"),
+        (MACHINES["SVR"], {"X": None}, TypeError, "needs X, rows on which"),
+        (MACHINES["SVR"], {"X": X[:0]}, ValueError, "0 sample"),
+        (MACHINES["SVR"], {"X": csr_array(X)}, TypeError, "Sparse data was passed"),
+        (CGBoostClassifier(RBF(1.0)).fit(csr_array(X), TWO), {}, KernelError, "to sparse rows"),
+        (
+            CGBoostClassifier(Precomputed()).fit(X @ X.T, TWO),
+            {"X": X @ X.T},
+            KernelError,
+            "no gradient by its centre",
+        ),
+        (SVC(kernel=APART).fit(X, TWO), {"size": 5}, KernelError, "smallest eigenvalue"),
         (SVC(), {}, ValueError, "not fitted"),
         (GaussianProcessRegressor(), {}, ValueError, "not fitted"),
     ],
@@ -255,5 +285,51 @@ def test_frames_and_their_names() -> None:
 def test_a_kernel_of_no_space_has_no_bound() -> None:
     """A squared norm that is negative by more than rounding is an error, and not taken for 0."""
     with pytest.raises(KernelError, match="of no space"):
-        squared_lengths(RBF(1.0) - 2.0 * RBF(0.5), X, NUMBERS[:, None])
+        squared_lengths(APART, X, NUMBERS[:, None])
     assert squared_lengths(RBF(1.0), np.vstack([X, X]), np.r_[NUMBERS, -NUMBERS][:, None]) <= 1e-6
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_machine_that_is_its_intercept_needs_no_centres(kernel: str, tmp_path: Any) -> None:
+    """Equal rows, all 0: the function is 0 everywhere, and what is left of rounding is bounded."""
+    rows = np.zeros_like(X)
+    given = SVC(kernel=kernel, gamma=1.0).fit(rows, TWO)
+    small = compress(given, rows, size=5)
+    assert small.centers_.shape == (0, 3)
+    off = np.abs(given.decision_function(ELSEWHERE) - small.decision_function(ELSEWHERE))
+    assert np.all(off <= small.agreement(ELSEWHERE)[:, 0] + 1e-15)
+    assert small.agreement_bound_[0] <= 1e-4
+    again = load(small.save(tmp_path / "m.cgb"))
+    assert (again.predict(ELSEWHERE) == given.predict(ELSEWHERE)).all()
+
+
+@pytest.mark.filterwarnings("ignore:The number of unique classes")
+@pytest.mark.parametrize(
+    ("rows", "labels", "weights"),
+    [
+        (X[:30], np.arange(30), None),
+        (np.repeat(X[:12], 10, axis=0), THREE, None),
+        (X, THREE, np.r_[np.zeros(60), np.ones(60)]),
+    ],
+    ids=["a class a row", "equal rows", "weights of 0"],
+)
+def test_rows_of_little_use(rows: Any, labels: Any, weights: Any) -> None:
+    """Classes of one row, equal rows, rows that the fit ignored: finite, and the bound holds."""
+    given = SVC(C=10, gamma=0.5, decision_function_shape="ovo").fit(rows, labels, weights)
+    small = compress(given, rows, size=12, random_state=0)
+    assert np.isfinite(small.centers_).all()
+    off = np.abs(given.decision_function(ELSEWHERE) - small.outputs(ELSEWHERE))
+    assert np.all(off <= small.agreement(ELSEWHERE) * (1 + 1e-9) + 1e-9)
+    assert small.disagreement_ <= 0.2
+
+
+def test_decisions_agree_more_than_with_equal_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows near a border, and pairs with the decided class, count more: half the labels differ."""
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(300, 3))
+    labels = np.digitize(rows @ [1, 1, 0] + np.sin(3 * rows[:, 2]), [-1.5, -0.5, 0.5, 1.5])
+    given = SVC(C=10, gamma=0.5).fit(rows, labels)
+    own = compress(given, rows, size=15, random_state=0).disagreement_
+    monkeypatch.setattr(compression, "NEAR_BORDER", 1e6)
+    monkeypatch.setattr(compression, "OTHER_PAIRS", 1.0)
+    assert own <= 0.5 * compress(given, rows, size=15, random_state=0).disagreement_

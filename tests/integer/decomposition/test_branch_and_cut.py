@@ -85,7 +85,7 @@ def test_branch_and_cut_has_its_turn_within_a_pricing_problem(
 
     def counted(self: InTurns) -> bool:
         asked.append(sys._getframe(1).f_code.co_name)
-        return asked[-1] != "reformulated" and take_turn(self)
+        return asked[-1] in ("asked", "waiting") and take_turn(self)
 
     monkeypatch.setattr(InTurns, "take_turn", counted)
     result = divided(structure).solve()
@@ -125,7 +125,7 @@ def test_ctrl_c_within_a_pricing_problem_ends_the_search(monkeypatch: pytest.Mon
 
     def struck(self: InTurns) -> bool:
         caller = sys._getframe(1).f_code.co_name
-        is_solved = caller != "reformulated" and take_turn(self)
+        is_solved = caller in ("asked", "waiting") and take_turn(self)
         if caller == "asked" and self.paused.x is not None:
             signal.raise_signal(signal.SIGINT)
         return is_solved
@@ -259,6 +259,67 @@ def test_branch_and_cut_has_its_share(
     clock[0] = 99.0
     turns.take_turn()
     assert asked[-1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("entry", "limit"), [(1e-3, None), (1e-3, 0.01), (1.0, None)])
+def test_branch_and_cut_is_first_where_blocks_are_found(
+    monkeypatch: pytest.MonkeyPatch, entry: float, limit: float | None
+) -> None:
+    """It has its seconds for each entry before a search, a second or the time limit at most.
+
+    Given blocks are made at once, and a model that is easy as a whole needs none.
+    """
+    monkeypatch.setattr(decomposition, "FIRST_TURN", entry)
+    model, blocks = assignment(0)
+    structure, asked = structure_of(model, blocks), list[float | None]()
+    go_on = PausedCut.go_on
+
+    def noted(self: PausedCut, seconds: float | None) -> bool:
+        asked.append(seconds)
+        return go_on(self, None)
+
+    monkeypatch.setattr(PausedCut, "go_on", noted)
+    result = divided(structure).solve(time_limit=limit)
+    n_entries = int((structure.block_of_variable[model.matrix.indices] >= 0).sum())
+    assert len(structure.groups()) == structure.n_blocks
+    assert asked == [pytest.approx(min(entry * n_entries, limit or 1.0, 1.0))]
+    assert result.tree is None
+    assert result.message.startswith("solved by branch and cut in HiGHS, in turns")
+    given = Decomposition(model, structure, "given").solve()
+    assert len(asked) == 1
+    assert given.objective == pytest.approx(result.objective)
+
+
+def test_the_first_turn_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is on account: branch and cut has half of the time, whenever it has had it."""
+    clock, asked = [0.0], list[float]()
+    monkeypatch.setattr(branch_and_cut.time, "perf_counter", lambda: clock[0])
+
+    def go_on(self: PausedCut, seconds: float) -> bool:
+        asked.append(seconds)
+        clock[0] += seconds
+        return False
+
+    monkeypatch.setattr(PausedCut, "go_on", go_on)
+    turns = InTurns(BranchAndCut(assignment(0)[0]), 0.0, 0.5)
+    assert not turns.take_first_turn(0.0)
+    assert not turns.take_first_turn(0.8)
+    for passed in (0.5, 0.2, 0.3, 0.4):
+        clock[0] += passed
+        turns.take_turn()
+    assert asked == [0.8, pytest.approx(0.2), pytest.approx(0.4)]
+
+
+def test_a_block_is_left_once_the_model_is_solved() -> None:
+    """Whatever algorithm it has: then nothing is proven by its price."""
+    model, blocks = assignment(0)
+    made = reformulated(structure_of(model, blocks))
+    problem = made.pricer.problems[0]
+    assert problem.special is not None
+    state = made.master.solve()
+    assert made.pricer.price(state, 9).exact
+    problem.waiting = lambda: True
+    assert not made.pricer.price(state, 9).exact
 
 
 def test_branch_and_cut_calls_back_from_its_own_thread_alone(

@@ -1,5 +1,6 @@
 """Readers of models: files, programs, HiGHS and CVXPY."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,29 @@ def test_a_problem_of_cvxpy() -> None:
     result = decompose(problem, {"r0": 0}).solve()
     assert result.objective == pytest.approx(problem.solve(solver="HIGHS"))
     assert set(result.x) == set(model.names)
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+@pytest.mark.parametrize("low", [None, -1.0, 2.0])
+def test_a_model_without_variables(low: float | None, maximize: bool, tmp_path: Path) -> None:
+    """It costs its constant where 0 is between the sides of its rows; so says its file, and CVXPY.
+
+    HiGHS calls such a model empty, whatever the sides and the constant.
+    """
+    none, sides = np.zeros(0), np.zeros(0) if low is None else np.array([low])
+    matrix = sp.csr_array((sides.size, 0))
+    own = Program(none, matrix, sides, sides + 4.0, none, none, None, None, 3.0)
+    model = replace(as_model(own), maximize=maximize)
+    model.write(tmp_path / "a.mps")
+    rows = [] if low is None else [cp.Constant(low) <= 0]
+    problem = cp.Problem(cp.Maximize(-3.0) if maximize else cp.Minimize(3.0), rows)
+    is_feasible = low is None or low <= 0
+    for source in (model, tmp_path / "a.mps", problem):
+        result = decompose(source, dict.fromkeys(model.row_names, 0)).solve()
+        assert result.stop_reason == ("optimal" if is_feasible else "infeasible")
+        assert abs(result.objective) == (3.0 if is_feasible else np.inf)
+        assert (result.objective < 0) == maximize
+        assert not result.x
 
 
 def test_a_violation_is_named() -> None:

@@ -199,6 +199,7 @@ def test_models_without_blocks_and_without_links() -> None:
     matrix = np.kron(np.eye(4), [[2, 3, 4]])
     best = candidates(as_model(Program(-np.ones(12), matrix, -INF, 5, 0, 1, None, np.ones(12))))[0]
     assert best.structure.n_blocks == 4
+    assert best.structure.n_entries == 3  # the blocks are equal
     assert not best.structure.linking_rows.size
 
 

@@ -103,6 +103,8 @@ class BlockProblem:
         """The least cost over the integer points that a node allows."""
         if (request.lower > request.upper).any():
             return NO_POINT
+        if self.waiting is not None and self.waiting():
+            raise BlockTimeError("the model is solved")
         started = time.perf_counter()
         if self._rays is not None:
             direction, cost = self._rays.solve(request)

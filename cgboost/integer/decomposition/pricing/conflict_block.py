@@ -50,11 +50,12 @@ class ConflictBlock:
     @staticmethod
     def fits(block: Block) -> bool:
         """Whether a block is such a knapsack."""
-        matrix = sp.csr_array(block.matrix).toarray()
-        if len(matrix) < 2 or not block.integer.all() or np.isfinite(block.row_lower).any():
+        n_rows = len(block.row_lower)
+        if n_rows < 2 or not block.integer.all() or np.isfinite(block.row_lower).any():
             return False
         if (block.lower != 0).any() or (block.upper != 1).any():
             return False
+        matrix = sp.csr_array(block.matrix).toarray()
         alone = _excluding(matrix, block.row_upper)
         if (~alone).sum() != 1:
             return False
