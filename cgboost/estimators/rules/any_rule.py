@@ -23,6 +23,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -52,6 +53,9 @@ PROOF_SECONDS = 120.0
 
 SAME = ROUNDING = 1e-6
 """Objectives that differ by this share of their step are the same."""
+
+MOST_STEPS = 1e5
+"""Of the smallest weight in the largest one: solvers take a hundredth of a step for none then."""
 
 WHOLE = 0.99
 """A rule set is better by a step where its objective is smaller by this share of one: bounds have
@@ -283,6 +287,8 @@ class AnyRule:
         Of a rule itself, by its number of conditions.
     votes : sequence of float
         1.0 for rules of the class of the sign 1, −1.0 for those of the other one; both are tried.
+    labels : sequence
+        The classes of the signs −1 and 1.
     exact : bool
     search_limit : float
     tol : float
@@ -294,6 +300,7 @@ class AnyRule:
     budget: Budget
     cost: Vector
     votes: Sequence[float]
+    labels: Sequence[Any]
     exact: bool
     search_limit: float
     tol: float
@@ -323,7 +330,7 @@ class AnyRule:
                 left / (len(self.votes) - number + 1),
                 math.inf if best is None else best.objective,
                 watch.verbose,
-                watch.label(label),
+                watch.label(f"{label}rules for {self.labels[int(vote > 0)]!r}"),
             )
             search.run()
             others = bound if number == len(self.votes) else min(bound, 0.0)  # to be searched yet
@@ -381,9 +388,13 @@ class AnyRule:
 
 
 def unit_of(weights: Vector, cost: Vector) -> tuple[float, float]:
-    """A unit of weights and costs; 1 where all objectives are whole numbers in it, 0 elsewhere."""
+    """A unit of weights and costs; 1 where all objectives are whole numbers in it, 0 elsewhere.
+
+    That counts only where solvers, which round, can tell a step from none.
+    """
     least = float(weights.min())
     in_least = np.r_[weights, cost] / least
-    if (np.abs(in_least - np.rint(in_least)) <= SAME * 1e-3).all():
+    whole = np.abs(in_least - np.rint(in_least)) <= SAME * 1e-3
+    if whole.all() and in_least.max() <= MOST_STEPS:
         return least, 1.0
     return float(weights.mean()), 0.0
