@@ -15,5 +15,7 @@
     near_optimal.py ranges over all models that are nearly as good
     near_problem.py … their set, and the bound of a dual point
     near_values.py  … what is linear in a model, and pricers that know it
-    near_ends.py    … the ways to an end: tilted vertices, tangents
+    near_search.py  … what is known of an end
+    near_profiles.py … the ways to one: profiles of the objective
+    near_ends.py    … tilted vertices, tangents
 """

@@ -2,11 +2,13 @@
 
     max v  over  P(a, b) ≤ V     =     min over t ≥ 0 of   t V + max (v − t P)
 
-Two ways to t. Of a piecewise linear loss max v − tP is the fit itself with a tilt s = 1/t, and the
-primal simplex goes from its vertex to that of the next s, where P crosses V. In general the
-tangents of the loss are a linear program, with t as the dual of its budget. Both hand u and t to
-:meth:`~cgboost.proofs.near_problem.NearProblem.bound`, which prices all columns and proves the end
-whatever they are, and both have models on the way, which attain it.
+Three ways to t. The profile of the objective (:mod:`cgboost.proofs.near_profiles`) is for curved
+losses and for many rows, where three digits are enough. Of a piecewise linear loss max v − tP is
+the fit itself with a tilt s = 1/t, and the primal simplex goes from its vertex to that of the next
+s, where P crosses V. In general the tangents of the loss are a linear program, with t as the dual
+of its budget. All hand u and t to :meth:`~cgboost.proofs.near_problem.NearProblem.bound`, which
+prices all columns and proves the end whatever they are, and all have models on the way, which
+attain it.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,14 +29,13 @@ from cgboost.optimizers.live_dual import RestrictedPoint
 from cgboost.optimizers.simplex.primal_simplex import EndlessFailure, PrimalSimplex
 from cgboost.optimizers.solver_options import solver_errors_as_master_errors
 from cgboost.proofs.near_problem import Model, NearProblem, side_by_side
+from cgboost.proofs.near_profiles import Profiles
+from cgboost.proofs.near_search import OFTEN, RangeEnd, Search
 from cgboost.proofs.near_values import Value
 from cgboost.tolerances import SMALLEST
 
 MOST_ROUNDS = 300
 """Programs for one end, at most; beyond that its gap says how far it has come."""
-
-IDLE_ROUNDS = 5
-"""Rounds in which nothing moves, after which rounding decides."""
 
 INSIDE_BOX = 1e-7
 """A response this share of its box away from both ends is inside."""
@@ -68,26 +69,7 @@ BELOW = 1e-9
 STEEPER = 8.0
 """A tilt grows or falls by no more than this factor at a time."""
 
-OFTEN = 3
-"""A column that so many ends have missed is there from the start for those that follow."""
-
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class RangeEnd:
-    """The largest value of a set of models, times a sign.
-
-    Attributes
-    ----------
-    attained : float
-        Of a model at hand.
-    bound : float
-        No model of the set has a larger one.
-    """
-
-    attained: float
-    bound: float
 
 
 class Ends:
@@ -102,6 +84,7 @@ class Ends:
 
     def __init__(self, problem: NearProblem, tol: float) -> None:
         self.problem, self.tol = problem, tol
+        self._profiles = Profiles(problem, tol) if Profiles.takes(problem, tol) else None
         self._tilts = Tilts(problem, tol) if Tilts.takes(problem) else None
         self._latest: Tangents | None = None
 
@@ -114,75 +97,18 @@ class Ends:
 
     def end(self, value: Value, sign: float) -> RangeEnd:
         """The largest value times a sign."""
-        if self._tilts is not None and value.is_linear:
+        for way in (self._profiles, self._tilts) if value.is_linear else ():
             try:
-                return self._tilts.end(value, sign)
+                if way is not None:
+                    return way.end(value, sign)
             except MasterError as failure:
-                logger.info("an end is left to tangents: %s", failure)
+                logger.info("an end is left to the next way: %s", failure)
         tangents = self._tangents
         found = tangents.end(value, sign)
         if not tangents.failed:
             return found
         again = self._tangents.end(value, sign)  # the basis of other ends had lost its digits
         return RangeEnd(max(found.attained, again.attained), min(found.bound, again.bound))
-
-
-class Search:
-    """What is known of one end.
-
-    Parameters
-    ----------
-    problem : NearProblem
-    value : Value
-    sign : float
-    tol : float
-    """
-
-    def __init__(self, problem: NearProblem, value: Value, sign: float, tol: float) -> None:
-        self.problem, self.value, self.sign, self.tol = problem, value, sign, tol
-        self.start = self.of(problem.columns, problem.best)
-        self.attained, self.bound = self.start, np.inf
-        self._idle, self._before = 0, (-np.inf, np.inf)
-
-    def of(self, columns: Sequence[Column], model: Model) -> float:
-        """The value of a model, times the sign."""
-        return self.sign * self.problem.value_of(self.value, columns, model)
-
-    def price(
-        self, multiplier: float, response: Vector, held: Sequence[Column]
-    ) -> Sequence[Column]:
-        """Columns that are missing; the bound of the dual point is taken note of."""
-        problem = self.problem
-        new, bound = problem.bound(self.value, self.sign, multiplier, response, held)
-        self.bound = min(self.bound, bound)
-        return new
-
-    @property
-    def ended(self) -> bool:
-        """Whether the ends are near enough."""
-        return self.bound - self.attained <= self._wanted
-
-    @property
-    def _wanted(self) -> float:
-        return self.tol * max(abs(self.start), self.attained - self.start)
-
-    def open(self, hoped: float) -> float:
-        """What such a bound would leave open, relative to how far it is; 0 where it is enough."""
-        left = hoped - self.attained
-        return 0.0 if left <= self._wanted else left / (hoped - self.start)
-
-    @property
-    def stalled(self) -> bool:
-        """Whether neither has moved for some rounds; asked once a round."""
-        now = self.attained, self.bound
-        self._idle = self._idle + 1 if now == self._before else 0
-        self._before = now
-        return self._idle >= IDLE_ROUNDS
-
-    @property
-    def end(self) -> RangeEnd:
-        """As it is; rounding may leave a bound below what it equals."""
-        return RangeEnd(self.attained, max(self.attained, self.bound))
 
 
 # --------------------------------------------------------------- piecewise linear: the simplex
@@ -214,14 +140,7 @@ class Tilts:
         self._often: Counter[Any] = Counter()
         self._tilt: float | None = None
         self._base: PrimalSimplex | None = None
-        loss, group = problem.loss, problem.groups
-        n_groups = int(group.max()) + 1
-        self._first = np.unique(group, return_index=True)[1]
-        self._lower = np.bincount(group, loss.lower, n_groups)
-        upper = np.bincount(group, loss.upper, n_groups)
-        whole, own = upper - self._lower, loss.upper - loss.lower
-        self._share = own / np.where(whole > 0, whole, 1.0)[group]
-        self.loss = replace(loss, target=loss.target[self._first], lower=self._lower, upper=upper)
+        self.merged = problem.merged
 
     @staticmethod
     def takes(problem: NearProblem) -> bool:
@@ -230,13 +149,13 @@ class Tilts:
 
     def _values_of(self, columns: Sequence[Column]) -> Vector:
         """Columns on one row of each group."""
-        return side_by_side(columns, len(self.problem.response))[:, self._first]
+        return side_by_side(columns, len(self.problem.response))[:, self.merged.first]
 
     def _branch(self) -> PrimalSimplex:
         """A copy of the simplex at the optimum."""
         if self._base is None:
             best = self.problem.best
-            self._base = PrimalSimplex(self.loss, self.problem.master.form)
+            self._base = PrimalSimplex(self.merged.loss, self.problem.master.form)
             self._base.add(self._values_of(self.columns))
             coef = np.zeros(len(self.columns))
             coef[: len(best.coef)] = best.coef
@@ -264,12 +183,6 @@ class Tilts:
         self._tilt = tilt
         self._keep(walk.columns)
         return search.end
-
-    def spread(self, response: Vector) -> Vector:
-        """The pseudo-response of all rows, from that of the groups."""
-        group, loss = self.problem.groups, self.problem.loss
-        spread: Vector = loss.lower + self._share * (response - self._lower)[group]
-        return spread
 
     def _keep(self, columns: Sequence[Column]) -> None:
         """Columns that many ends have missed are there from now on."""
@@ -346,7 +259,7 @@ class Walk:
             self._take(point)
             if search.open(hoped) > self._near:
                 break
-            response = self.tilts.spread(found.response)
+            response = self.tilts.merged.spread(found.response)
             missing, self.priced = list(search.price(1.0 / tilt, response, self.columns)), True
             self._near *= NEARER
             if not missing or search.ended:

@@ -18,7 +18,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from sklearn.utils.validation import check_is_fitted
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Indices, Vector
 from cgboost.estimators.common.certified import BaseBoost, Certified
 from cgboost.estimators.common.plan import RunTask
 from cgboost.estimators.common.training_rows import TrainingRows, is_source
@@ -80,6 +80,53 @@ class Model:
     intercept: float
     output: Vector
     objective: float
+
+
+class MergedRows:
+    """The rows of a loss, those of a group as one where kinks alone count.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss or RowwiseLoss
+    rows : Rows
+    groups : ndarray of shape (n_rows,)
+        The number of each row's group.
+
+    Attributes
+    ----------
+    loss, rows
+        Of the groups, which only those of a sharp loss have.
+    first : ndarray of shape (n_groups,)
+        A row of each group.
+    """
+
+    def __init__(self, loss: Any, rows: Rows, groups: NDArray[np.intp]) -> None:
+        self.loss, self.rows, self.groups = loss, rows, groups
+        self.first: Indices = np.unique(groups, return_index=True)[1]
+        self._lower: Vector = np.zeros(len(groups))
+        self._own: Vector = self._lower
+        self._share = np.ones(len(groups))
+        if not rows.sharp:
+            return
+        n_groups = len(self.first)
+        lower, upper = (
+            np.bincount(groups, end, n_groups).astype(float) for end in (loss.lower, loss.upper)
+        )
+        whole, own = upper - lower, loss.upper - loss.lower
+        self._lower, self._own = lower, loss.lower
+        self._share = own / np.where(whole > 0, whole, 1.0)[groups]
+        self.loss = replace(loss, target=loss.target[self.first], lower=lower, upper=upper)
+        self.rows = BoxRows(self.loss)
+
+    def gathered(self, response: Vector) -> Vector:
+        """The pseudo-response of the groups, from that of all rows."""
+        gathered: Vector = np.bincount(self.groups, response, len(self.first)).astype(np.float64)
+        return gathered
+
+    def spread(self, response: Vector) -> Vector:
+        """The pseudo-response of all rows, from that of the groups."""
+        spread: Vector = self._own + self._share * (response - self._lower)[self.groups]
+        return spread
 
 
 class NearProblem:
@@ -221,6 +268,12 @@ class NearProblem:
         whole = np.column_stack([X, self.loss.target]).astype(np.float64, order="C")
         rows = whole.view(np.dtype((np.void, whole.itemsize * whole.shape[1]))).ravel()
         return np.unique(rows, return_inverse=True)[1].ravel()
+
+    @cached_property
+    def merged(self) -> MergedRows:
+        """Its rows, those of a sharp loss with the same features and the same target as one."""
+        own = self.groups if self.rows.sharp else np.arange(len(self.response))
+        return MergedRows(self.loss, self.rows, own)
 
     def model(self, coef: Vector, intercept: float, output: Vector) -> Model:
         """A model with its objective."""

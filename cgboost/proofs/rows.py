@@ -61,6 +61,14 @@ class Rows(ABC):
         """Σ of the sizes of the numbers that the gain is a difference of."""
         return float(np.abs(self.gains(response)).sum())
 
+    def bent(self, width: float) -> Vector:
+        """The quadratic term q of each row in the dual of :meth:`smoothed`; 0: it is another."""
+        return np.zeros(1)
+
+    def rounded(self, output: Vector, bent: Vector, centre: Vector) -> tuple[Vector, Vector]:
+        """Response and curvature of :meth:`smoothed` with a q; both of shape (n_rows,)."""
+        return self.response(output), self.curvature(output)
+
     def bending(self, output: Vector) -> Callable[[Vector], Vector]:
         """The Hessian at f, to be multiplied by directions of its shape."""
         curvature = self.curvature(output)
@@ -138,12 +146,32 @@ class BoxRows(Rows):
             inside &= response != 0.0
         return np.where(inside, 1.0 / self.loss.curvature, 0.0)
 
+    def rounded(self, output: Vector, bent: Vector, centre: Vector) -> tuple[Vector, Vector]:
+        """The r of the box that is best for f, and 1/q where it is inside."""
+        loss = self.loss
+        error = loss.target - output
+        if self.sharp:
+            error += bent * centre
+        if loss.epsilon:
+            error = np.sign(error) * np.maximum(np.abs(error) - loss.epsilon, 0.0)
+        response = np.minimum(np.maximum(error / bent, loss.lower), loss.upper)
+        inside = (response > loss.lower) & (response < loss.upper)
+        if loss.epsilon:
+            inside &= error != 0.0
+        return response, inside / bent
+
+    def bent(self, width: float) -> Vector:
+        """The quadratic term q of each row: its own, or width/(upper − lower) of a sharp one."""
+        if self.loss.curvature is not None:
+            return self.loss.curvature
+        size = self.loss.upper - self.loss.lower
+        return np.asarray(width / np.where(size > 0, size, 1.0))
+
     def smoothed(self, width: float, centre: Vector) -> BoxRows:
         """With the quadratic term ½ q (r − centre)², q = width/(upper − lower), in the dual."""
         if not self.sharp:
             return self
-        size = self.loss.upper - self.loss.lower
-        bent = width / np.where(size > 0, size, 1.0)
+        bent = self.bent(width)
         target = self.loss.target + bent * centre
         return BoxRows(replace(self.loss, target=target, curvature=bent))
 

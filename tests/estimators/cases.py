@@ -280,6 +280,12 @@ PROGRAMS = [
         unique=False,
     ),
     case(LPBoostClassifier(TREE, C=1.0, max_columns=20), "trees", unique=False, but=GREEDY | ORDER),
+    case(
+        LPBoostClassifier(max_depth=2, max_columns=20),
+        "depth",
+        unique=False,
+        but=GREEDY | ORDER | WARM,
+    ),
     case(LPBoostRegressor(C=1.0, columns_per_round=1, solver="highs"), unique=False),
     case(ConstrainedBoostClassifier([Monotone(0, 1)], columns_per_round=1), unique=False),
     case(

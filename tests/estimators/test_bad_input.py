@@ -318,6 +318,7 @@ AT_ODDS: list[tuple[Any, ...]] = [
     (BLFRegressor(loss=lambda y, w: None), "must return a DifferentiableLoss, got None"),
     (LPBoostClassifier(DecisionTreeClassifier), "estimator must be a scikit-learn"),
     (LPBoostClassifier(KMeans()), "estimator must be .*got KMeans"),
+    (LPBoostClassifier(TREE, max_depth=3), "depth of our own trees, for .*DecisionTree"),
     (LPBoostClassifier(StandardScaler()), "estimator must be .*got StandardScaler"),
     (LPBoostClassifier(KNeighborsClassifier()), "sample_weight in its fit,"),
     (BLFRegressor("all"), "n_components must be a whole number ≥ 1 or 'cv', got 'all'"),
@@ -642,7 +643,6 @@ def bad_data(case: EstimatorCase) -> dict[str, tuple[Arguments, str]]:
         "no columns": ({"X": frame[[]]}, r"rows and columns, got a data frame of shape \(40, 0\)"),
         "X masked": ({"X": np.ma.masked_array(X, mask=X > 1.0)}, r"X has \d+ masked values of"),
         "X dates": ({"X": days}, "of X has dates or times|X has dates or times"),
-        "X day": ({"X": frame.assign(day=days[:, 0])}, "(column|feature) 'day'.* has dates or tim"),
         "X words": ({"X": np.full(X.shape, "a")}, text),
         "X twice": ({"X": frame.set_axis(names, axis=1)}, "X has 2 columns called 'a': give every"),
         "X lazy": ({"X": pl.DataFrame({"a": y}).lazy()}, r"LazyFrame: give X\.collect\(\)"),
@@ -663,6 +663,7 @@ def bad_data(case: EstimatorCase) -> dict[str, tuple[Arguments, str]]:
             "X nan": ({"X": with_value(X, np.nan)}, r"X contains NaN: column \d has no value in 1"),
             "X none": ({"X": np.full(X.shape, None)}, "X contains NaN: .* no value in 40 of 40 ro"),
             "X gaps": ({"X": gaps}, "'0' has no value in 3 .*: .*rule sets"),
+            "X day": ({"X": frame.assign(day=days[:, 0])}, "column 'day'.* has dates or times"),
             "X town": ({"X": frame.assign(town="west")}, "column 'town' of X has words, such as '"),
         }
     if case.kind() is CGBoostOutlierDetector:

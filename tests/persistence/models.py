@@ -137,6 +137,7 @@ OTHERS: dict[str, Fit] = {
     "sparse features": on_rows(linear.L1LinearSVC(), LABELS, sparse.csr_matrix(X.round(1))),
     "sigmoid": on_rows(LPBoostClassifier(probability="sigmoid", max_columns=9), LABELS),
     "isotonic": on_rows(LPBoostClassifier(probability="isotonic", max_columns=9), THREE),
+    "sign trees": on_rows(LPBoostClassifier(max_depth=2, max_columns=9), THREE),
     "Huber": on_rows(GradientBoostingRegressor(loss=Huber(0.2), n_estimators=4), Y),
     "pipeline learner": on_rows(
         AnyBoostRegressor(make_pipeline(StandardScaler(), Ridge()), n_estimators=3), Y

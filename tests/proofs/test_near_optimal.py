@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import cvxpy as cp
@@ -16,6 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import cgboost
 from cgboost import (
     AdaBoostClassifier,
     CGBoostClassifier,
@@ -26,16 +28,18 @@ from cgboost import (
     SparseLinearClassifier,
     SparseLinearRegressor,
     load,
-    near_optimal,
 )
 from cgboost.exceptions import CertificateError, MasterError
 from cgboost.inspection import plot_ranges
 from cgboost.optimizers.linear import tangent_program
 from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex
-from cgboost.proofs.near_ends import Ends, Search
+from cgboost.proofs.near_ends import Ends
+from cgboost.proofs.near_profiles import MOST_LOST, Profile, Profiles
+from cgboost.proofs.near_search import Search
 from solvers import SolverFailure
 from tests.proofs.near_families import CASES, LABELS, NEW, WEIGHTS, N, P, X, Y, features
 
+near_optimal = partial(cgboost.near_optimal, tol=1e-6)
 EPSILON = 0.05
 MASK = X[:, 0] > 0
 LINEAR = [name for name, case in CASES.items() if case.functions is features]
@@ -183,8 +187,57 @@ def test_tilts_and_tangents_agree():
             assert by_tilts.bound == pytest.approx(by_tangents.bound, rel=5e-6, abs=5e-6)
 
 
+@pytest.mark.parametrize("loss", ["absolute_error", "hinge"])
+def test_profiles_of_many_rows(loss):
+    """Newton's method finds the ends of piecewise linear losses as near as is asked for.
+
+    Its bounds hold what the simplex attains, and what it attains is inside the simplex's bounds.
+    """
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(600, 8))
+    y = rows[:, 0] + rng.standard_t(3, size=600)
+    if loss == "hinge":
+        model: Any = SparseLinearClassifier(loss=loss, C=0.05).fit(rows, y > 0)
+    else:
+        model = SparseLinearRegressor(loss=loss, alpha=0.02).fit(rows, y)
+    given = (model, rows, y > 0 if loss == "hinge" else y)
+    loose, tight = cgboost.near_optimal(*given, tol=1e-2), near_optimal(*given)
+    assert loose._ends._profiles is not None
+    assert tight._ends._profiles is None
+    for kind, of in (("coef", 0), ("coef", 1), ("prediction", rows[0])):
+        found, exact = loose.details(kind, of), tight.details(kind, of)
+        assert found.low <= exact.lowest_attained <= exact.highest_attained <= found.high
+        assert exact.low <= found.lowest_attained <= found.highest_attained <= exact.high
+        assert found.gap <= 0.02 * max(found.high - found.low, abs(found.high), abs(found.low))
+    assert loose._ends._profiles._failures == 0
+
+
+def test_profiles_and_tangents_agree():
+    """Both ways to an end of a curved loss lead to the same one."""
+    case = CASES["poisson"]
+    ends: Ends = near_optimal(case.fit(), X, case.y, EPSILON)._ends
+    near = near_optimal(case.fit(), X, case.y, EPSILON)
+    for value in near._values_of_rows(NEW):
+        for sign in (-1.0, 1.0):
+            by_profile = ends._profiles.end(value, sign)
+            by_tangents = ends._tangents.end(value, sign)
+            assert by_profile.bound == pytest.approx(by_tangents.bound, rel=5e-6, abs=5e-6)
+
+
+def test_profiles_that_fail_are_left_to_others(monkeypatch):
+    """Where Newton's equations have no solution the next way finds the end, and soon at once."""
+    case = CASES["log loss"]
+    model = case.fit()
+    expected = near_optimal(model, X, case.y, EPSILON).range("prediction", NEW)
+    monkeypatch.setattr(Profile, "_newton", lambda *given: (np.zeros(N), 1.0, np.inf))
+    near = near_optimal(model, X, case.y, EPSILON)
+    np.testing.assert_allclose(near.range("prediction", NEW), expected, rtol=1e-5, atol=1e-5)
+    assert near._ends._profiles._failures == MOST_LOST
+
+
 def test_what_a_program_leaves_out_does_not_count(monkeypatch):
     """Tangents that have no say may be left out after each end, and simplexes may fail."""
+    monkeypatch.setattr(Profiles, "takes", lambda *given: False)
     case = CASES["log loss"]
     model = case.fit()
     expected = near_optimal(model, X, case.y, EPSILON).range("prediction", NEW)
@@ -206,6 +259,7 @@ def test_what_a_program_leaves_out_does_not_count(monkeypatch):
 
 def test_a_program_that_fails_once_is_made_anew(monkeypatch):
     """A simplex that has lost its digits over other ends costs no end: a new one finds it."""
+    monkeypatch.setattr(Profiles, "takes", lambda *given: False)
     case = CASES["log loss"]
     near = near_optimal(case.fit(), X, case.y, EPSILON)
     expected = near.range("prediction", NEW)

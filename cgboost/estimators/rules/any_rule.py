@@ -51,13 +51,13 @@ PROOF_SECONDS = 120.0
 """Seconds of a fit without a time limit: with 8 conditions, tables of some hundred rows take 5 to
 50 to be solved, and larger ones might take days."""
 
-SAME = ROUNDING = 1e-6
+SAME_ERRORS = ROUNDING_ERRORS = 1e-6
 """Objectives that differ by this share of their step are the same."""
 
 MOST_STEPS = 1e5
 """Of the smallest weight in the largest one: solvers take a hundredth of a step for none then."""
 
-WHOLE = 0.99
+WHOLE_STEP = 0.99
 """A rule set is better by a step where its objective is smaller by this share of one: bounds have
 errors of rounding. A bound is rounded up to whole steps if it is above one by the rest."""
 
@@ -139,7 +139,7 @@ class CoverSearch:
         result = ColumnGeneration(
             master,
             self.pricer,
-            tol=ROUNDING,
+            tol=ROUNDING_ERRORS,
             columns_per_round=COLUMNS_A_ROUND,
             time_limit=self._left,
             verbose=self.verbose,
@@ -168,17 +168,17 @@ class CoverSearch:
 
     @property
     def _is_closed(self) -> bool:
-        return self._upper - self.bound <= max(self.tol * self._upper, SAME * self.step)
+        return self._upper - self.bound <= max(self.tol * self._upper, SAME_ERRORS * self.step)
 
     def _raise(self, bound: float) -> None:
         """Take note of a bound on the rule sets that are better than the best one."""
         if self.step and math.isfinite(bound):
-            bound = self.step * math.ceil(bound / self.step - (1.0 - WHOLE))
+            bound = self.step * math.ceil(bound / self.step - (1.0 - WHOLE_STEP))
         self.bound = min(max(self.bound, bound), self._upper)
 
     def _offer(self, rules: list[Column]) -> None:
         value = self._value(rules)
-        if value < self.objective - SAME * self.step:
+        if value < self.objective - SAME_ERRORS * self.step:
             self.rules, self.objective = rules, value
 
     def _value(self, rules: Sequence[Column]) -> float:
@@ -233,7 +233,7 @@ class CoverSearch:
         """Combine the rules of the smallest reduced costs, all that a better rule set can have."""
         state = master.solve()
         self.pricer.seconds_left = self._left
-        room = max(0.0, self._upper - WHOLE * self.step - state.objective)
+        room = max(0.0, self._upper - WHOLE_STEP * self.step - state.objective)
         columns, least, outside = self.pricer.cheapest(
             state, room + LP_FEASIBILITY * max(1.0, self._upper), most
         )
@@ -255,7 +255,7 @@ class CoverSearch:
         values = sp.hstack([sp.eye_array(len(self._rows), n_groups), rules], format="csc")
         is_rule = np.arange(values.shape[1]) >= n_groups
         missed = self.pricer.positive[self.pricer.groups]
-        least = max(self.tol, WHOLE * self.step / max(self._upper, self.step, 1.0))
+        least = max(self.tol, WHOLE_STEP * self.step / max(self._upper, self.step, 1.0))
         found = milp(
             np.r_[missed, [column.cost for column in columns]],
             integrality=is_rule.astype(int),
@@ -394,7 +394,7 @@ def unit_of(weights: Vector, cost: Vector) -> tuple[float, float]:
     """
     least = float(weights.min())
     in_least = np.r_[weights, cost] / least
-    whole = np.abs(in_least - np.rint(in_least)) <= SAME * 1e-3
+    whole = np.abs(in_least - np.rint(in_least)) <= SAME_ERRORS * 1e-3
     if whole.all() and in_least.max() <= MOST_STEPS:
         return least, 1.0
     return float(weights.mean()), 0.0

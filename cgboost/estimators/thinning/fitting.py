@@ -13,6 +13,11 @@ from sklearn.base import clone
 from cgboost.arrays import Indices, Mask, Vector
 from cgboost.estimators.common.parameters import check_choice
 from cgboost.estimators.thinning.boosted import boosted_members
+from cgboost.estimators.thinning.honest_rows import (
+    check_training_rows,
+    warn_of_known_rows,
+    warn_of_memory,
+)
 from cgboost.estimators.thinning.leaves import LeafMembers
 from cgboost.estimators.thinning.members import (
     Cube,
@@ -24,21 +29,17 @@ from cgboost.estimators.thinning.members import (
 )
 from cgboost.estimators.thinning.problem import ThinningProblem, joint_margins
 from cgboost.estimators.thinning.unseen_predictions import (
+    drawn_entries,
     is_forest_of_all_rows,
-    is_training_set,
     neutral,
-    share_of_known,
-    trees_of,
-    unseen_entries,
     without_own,
 )
-from cgboost.exceptions import DataWarning, warn_caller
 from cgboost.losses import AbsoluteError, Hinge, LogLoss, Loss, Quantile, SquaredError
 from cgboost.masters.support_vector.support_vector_master import Offset
 from cgboost.tables.frames import some_rows
 
 Aim = Literal["y", "ensemble"]
-HowSeen = Literal["out_of_bag", "leave_one_out", "training", "given", "held_out"]
+HowSeen = Literal["out_of_bag", "leave_one_out", "training", "held_out"]
 
 CLASSIFICATION: dict[str, type[Loss]] = {"accuracy": Hinge, "log_loss": LogLoss}
 REGRESSION: dict[str, type[Loss]] = {"rmse": SquaredError, "mae": AbsoluteError}
@@ -47,17 +48,10 @@ QUANTILE = "quantile"
 MOST_ENTRIES = 60_000_000
 """Entries of the program at most, 240 MB: of more rows a sample is taken."""
 
+LEFT_OUT = 0.5
+"""Of the rows, some member has to have left out more than this share; else all count as seen."""
+
 FOLDS_OF_CLONES = 3
-
-KNOWN_SHARE, LEAST_TELLING = 0.2, 5
-"""At least so many rows, and of these this share, have to look like rows of the fit. By chance one
-in a hundred does."""
-
-SAME_VALUE = 1e-5
-"""Predictions that differ from y by less, relative to the largest |y|, are right: float32."""
-
-MEMORISED = 0.999
-"""Members that are right on this share of the rows, in the mean, have memorised them."""
 
 
 def members_of(ensemble: Any) -> Members:
@@ -169,7 +163,7 @@ class MemberColumns:
     seen : str
         How the members were asked.
     doubtful : bool
-        Whether rows that are taken for new ones may be those of the fit.
+        Whether rows that are said to be new may be those of the fit.
     """
 
     outputs: Cube
@@ -186,7 +180,8 @@ def columns_of(
     y: NDArray[Any],
     *,
     weights: Vector,
-    training: bool | None,
+    training: bool,
+    is_given: bool,
     aim: Aim,
     rng: np.random.RandomState,
 ) -> MemberColumns:
@@ -198,23 +193,22 @@ def columns_of(
         Numbers, or places of classes.
     weights : ndarray of shape (n_rows,)
         Of the rows, in the ensemble's fit.
-    training : bool or None
-        Whether the ensemble was fitted to these rows; None: not known.
+    training : bool
+        Whether the ensemble was fitted to these rows.
+    is_given : bool
+        Whether the ensemble was given fitted, so that this has only been said.
+
+    Raises
+    ------
+    ValueError
+        If these are not the rows of the fit, and are said to be.
     """
-    n_rows, doubtful, unknown = len(y), False, training is None
-    unseen = unseen_entries(ensemble, n_rows) if training is not False else None
-    if training and getattr(ensemble, "_n_samples", n_rows) != n_rows:
-        raise ValueError(
-            f"training_rows=True needs all rows of the fit in their order, {ensemble._n_samples} "
-            f"of them, got {n_rows}: members are asked about those that they left out. Give all of "
-            "them, or new rows with training_rows=False"
-        )
-    other: HowSeen = "given" if training is None else "held_out"
-    if training is None:
-        training = is_training_set(ensemble, y, unseen)
-        doubtful = not training and _warn_of_another_order(ensemble, n_rows)
-    if not training:
-        unseen = None
+    n_rows, doubtful, unseen = len(y), False, None
+    if training and is_given:
+        check_training_rows(ensemble, members, X)
+    drawn = drawn_entries(ensemble, n_rows) if training else None
+    if drawn is not None and (~drawn).any(axis=1).mean() > LEFT_OUT:
+        unseen = ~drawn
     width = 1 if members.classes is None else max(1, len(members.classes) - 1)
     most = max(100, MOST_ENTRIES // (len(members) * width))
     rows = np.arange(n_rows)
@@ -227,11 +221,12 @@ def columns_of(
         return MemberColumns(outputs, None, rows, "leave_one_out")
     outputs = members.outputs(part)
     if unseen is None or aim == "ensemble":
-        if aim == "y":
-            _warn_of_memory(members, outputs, y[rows])
-        if unknown and not training and not doubtful:
-            doubtful = _warn_of_part(ensemble, members, outputs, y[rows])
-        return MemberColumns(outputs, None, rows, "training" if training else other, doubtful)
+        if not training:
+            doubtful = warn_of_known_rows(ensemble, members, X, outputs, y[rows])
+        if aim == "y" and not doubtful and not isinstance(members, LeafMembers):
+            warn_of_memory(members, outputs, y[rows])
+        seen: HowSeen = "training" if training else "held_out"
+        return MemberColumns(outputs, None, rows, seen, doubtful)
     own = unseen[rows]
     if isinstance(members, LeafMembers):
         return _of_leaves(members, outputs, own, rows)
@@ -246,67 +241,6 @@ def _of_leaves(members: LeafMembers, outputs: Cube, unseen: Mask, rows: Indices)
     factors = unseen[known] / shares[known, None]
     outputs = outputs[known] * factors[:, members.tree_of, None].astype(np.float32)
     return MemberColumns(outputs, None, rows[known], "out_of_bag")
-
-
-def _warn_of_another_order(ensemble: Any, n_rows: int) -> bool:
-    """Whether a forest was fitted to as many rows, but does not know these in this order."""
-    trees = trees_of(ensemble) if hasattr(ensemble, "bootstrap") else []  # no boosting
-    fitted_to = getattr(ensemble, "_n_samples", None)
-    if trees and fitted_to is None:
-        fitted_to = int(trees[0].n_node_samples[0])
-    if trees and fitted_to == n_rows:
-        warn_caller(
-            f"the forest was fitted to {n_rows} rows, but the roots of its trees do not have the "
-            "means of these rows in this order (shuffled, or with weights of classes or rows, or a "
-            "criterion of medians). They are treated as new rows. If they are the training rows, "
-            "give them in the original order with training_rows=True; otherwise give "
-            "training_rows=False",
-            DataWarning,
-        )
-        return True
-    return False
-
-
-def _warn_of_part(ensemble: Any, members: Members, outputs: Cube, y: NDArray[Any]) -> bool:
-    """Whether some of the rows are those that the members of a bootstrap were fitted to."""
-    fitted_to = int(getattr(ensemble, "_n_samples", 0))
-    if not 0 < fitted_to * len(members) <= MOST_ENTRIES or isinstance(members, LeafMembers):
-        return False
-    unseen = unseen_entries(ensemble, fitted_to)
-    if unseen is None:
-        return False
-    if members.kind == "probability":
-        wrong = outputs.argmax(axis=2) != y[:, None]
-    else:
-        wrong = np.abs(outputs[:, :, 0] - y[:, None]) > SAME_VALUE * np.abs(y).max()
-    share, count = share_of_known(unseen, wrong)
-    if count < LEAST_TELLING or share < KNOWN_SHARE:
-        return False
-    warn_caller(
-        f"about {share:.0%} of the rows seem to be among the {fitted_to} that the ensemble was "
-        f"fitted to: {1 - unseen.mean():.0%} of its members know each of them. Give all training "
-        "rows in their original order (members are then evaluated on the rows they left out), or "
-        "only new rows; training_rows=False declares them as new",
-        DataWarning,
-    )
-    return True
-
-
-def _warn_of_memory(members: Members, outputs: Cube, y: NDArray[Any]) -> None:
-    if members.kind == "probability":
-        right = float(np.mean(outputs.argmax(axis=2) == y[:, None]))
-    elif members.kind == "value":
-        spread = float(np.var(y)) or 1.0
-        right = 1.0 - float(np.mean((outputs[:, :, 0] - y[:, None]) ** 2)) / spread
-    else:
-        return
-    if right > MEMORISED and len(members) > 1 and _varies(y):
-        warn_caller(
-            f"the members are right on {right:.1%} of these rows: they seem to have memorised "
-            "them, and the rows do not show which members are better. Give rows that the ensemble "
-            "was not fitted to",
-            DataWarning,
-        )
 
 
 def error_share(
@@ -345,10 +279,6 @@ def honest_error_share(ensemble: Any, X: Any, y: NDArray[Any], weights: Vector) 
         return np.inf
     constant = weights.sum() - np.bincount(y, weights).max()
     return float(weights @ (np.ravel(said) != y)) / float(constant) if constant > 0 else np.inf
-
-
-def _varies(y: NDArray[Any]) -> bool:
-    return len(y) > 1 and bool(np.any(y != y[0]))
 
 
 def aim_of(target: str, metric: str | None, members: Members) -> Aim:

@@ -68,7 +68,7 @@ KEPT_SHARE = 0.15
 ROWS_TO_CHECK = 50
 """Rows on which a boosting model is asked whether it is the sum of its trees."""
 
-FAIR = ("out_of_bag", "held_out", "given")
+FAIR = ("out_of_bag", "held_out")
 """Rows on which a score says something of new rows."""
 
 LEARNT = 0.3
@@ -149,9 +149,11 @@ class ThinnedEnsemble(ThinnedModel):
         leaf_values and members have no other value than the default.
     time_limit : float or None, default=None
         Seconds for the proof of ``faithful``.
-    training_rows : bool or None, default=None
-        For a fitted ensemble: whether the rows passed to ``fit`` are its training rows. None:
-        forests are recognised by their roots; for other ensembles, rows are assumed to be new.
+    training_rows : bool, default=True
+        For a fitted ensemble: whether the rows passed to ``fit`` are its training rows, all of them
+        in their order, or new ones. Trees of scikit-learn know how many rows came to each leaf: a
+        wrong True is an error. A wrong False is a warning, as far as it is found. Without a meaning
+        for ``faithful``, and of none for boosting but for ``rows_`` and new values in leaves.
     validation_fraction : float, default=0.2
         Share of the rows held out for the choice of members, if an ensemble is fitted here whose
         members have neither left-out rows nor trees (Voting).
@@ -191,8 +193,7 @@ class ThinnedEnsemble(ThinnedModel):
     n_oracle_calls_ : int
         Integer programs that were solved for it.
     rows_ : {"out_of_bag", "leave_one_out", "held_out", "training", "given"}
-        The kind of rows on which members were evaluated; "given" means that nothing is known about
-        them.
+        The kind of rows on which members were evaluated; "given" with ``faithful``.
     target_ : {"y", "ensemble"}
     own_score_ : float
         Accuracy or R² of the thinned ensemble on those rows, with the original leaf values. It is
@@ -239,7 +240,7 @@ class ThinnedEnsemble(ThinnedModel):
         fit_intercept: bool = True,
         faithful: str | None = None,
         time_limit: float | None = None,
-        training_rows: bool | None = None,
+        training_rows: bool = True,
         validation_fraction: float = 0.2,
         tol: float = 1e-6,
         solver: str = "auto",
@@ -271,8 +272,9 @@ class ThinnedEnsemble(ThinnedModel):
         Parameters
         ----------
         X : array-like or data frame of shape (n_rows, n_features)
-            For a fitted forest or bagging model, preferably its training rows: each member is
-            evaluated on the rows left out of its sample. For other fitted ensembles, new rows.
+            Of a fitted ensemble its training rows, or new ones: ``training_rows`` says which. Best
+            are those of the fit for forests and bagging, whose members are evaluated on the rows
+            left out of their samples, and new ones for AdaBoost, Voting and lists.
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,) or None
 
@@ -284,12 +286,13 @@ class ThinnedEnsemble(ThinnedModel):
         ------
         ValueError
             For invalid parameters or data; the message names the argument and its value. Also if no
-            member is worth its cost at this C.
+            member is worth its cost at this C, or with ``training_rows`` and rows of which trees
+            know better.
 
         Warns
         -----
         DataWarning
-            If the members have memorised the rows, or if the rows seem to be only some of the
+            If the members have memorised the rows, or if rows that are said to be new seem to be
             training rows: nothing can then be learnt from them.
         """
         with unchanged_on_failure(self):
@@ -372,7 +375,15 @@ class ThinnedEnsemble(ThinnedModel):
         fitted = reading.is_fitted(self.estimator)
         own = given if not fitted and sample_weight is not None else np.ones(len(places))
         columns = columns_of(
-            ensemble, members, X, places, weights=own, training=training, aim=aim, rng=rng
+            ensemble,
+            members,
+            X,
+            places,
+            weights=own,
+            training=training,
+            is_given=fitted,
+            aim=aim,
+            rng=rng,
         )
         used = columns.rows
         X = some_rows(X, used) if len(used) < len(places) else X
@@ -394,12 +405,12 @@ class ThinnedEnsemble(ThinnedModel):
 
     def _read(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, rng: np.random.RandomState
-    ) -> tuple[Any, NDArray[Any], Any, Members, Indices, bool | None]:
+    ) -> tuple[Any, NDArray[Any], Any, Members, Indices, bool]:
         """Rows, ensemble and members, the rows to choose by, and whether they were trained on."""
         fitted = reading.is_fitted(self.estimator)
         X, y = self._training_rows(X, y)
         given = read_weights(sample_weight, np.empty((len(y), 1)))
-        training: bool | None = self.training_rows if fitted else True
+        training = self.training_rows
         ensemble, chosen = reading.unwrapped(self.estimator), np.arange(len(y))
         if not fitted:
             weighted = None if sample_weight is None else given
@@ -607,10 +618,8 @@ class ThinnedEnsemble(ThinnedModel):
         alike = many or not isinstance(members, BoostedMembers)
         if not (plain and alike) or ready.columns.seen == "held_out":
             return False
-        if ready.columns.seen == "given" and is_averaging(ready.ensemble, members):
-            return False  # perhaps its own rows, whose errors say nothing
         share = error_share(members, ready.columns, ready.X, ready.y, ready.weights)
-        if share <= LEARNT and ready.columns.seen in ("training", "given"):
+        if share <= LEARNT and ready.columns.seen == "training":
             share = honest_error_share(ready.ensemble, ready.X, ready.y, ready.weights)
         return share <= LEARNT
 
@@ -651,8 +660,7 @@ class ThinnedEnsemble(ThinnedModel):
         check_number("C", self.C, above=0, optional=True)
         check_bool("fit_intercept", self.fit_intercept)
         check_number("quantile", self.quantile, above=0, below=1)
-        if self.training_rows is not None:
-            check_bool("training_rows", self.training_rows)
+        check_bool("training_rows", self.training_rows)
         check_choice("target", self.target, ("auto", "y", "ensemble"))
         check_choice("weights", self.weights, ("auto", "program", "refit", "equal"))
         check_choice("leaf_values", self.leaf_values, ("auto", "keep", "refit"))

@@ -13,7 +13,6 @@ A member that has seen a row knows its label. Three ways to ask it fairly:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,25 +21,12 @@ from numpy.typing import NDArray
 from cgboost.arrays import Mask
 from cgboost.estimators.thinning.members import Cube, EstimatorMembers, Members
 
-TREES_CHECKED = 20
-"""Of a forest: one alone may have the right mean by chance."""
-
 ALONE = 1e-6
 """A row that leaves less than this share of the weight of its node is alone in it: rounding."""
 
-BY_CHANCE = 0.01
-"""A row says whether it was in the fit if a new one would seem so with this probability at most."""
 
-ROWS_COMPARED = 500
-"""Rows that are compared with those of the fit: each takes a product over all of them."""
-
-SAME_MEAN = 1e-6
-"""Means of y that differ by less, relative to its spread, are the same: trees keep them as float64,
-the targets of some forests are float32."""
-
-
-def unseen_entries(ensemble: Any, n_rows: int) -> Mask | None:
-    """Which member has not seen which row, shape (n_rows, n_members); None without bootstrap.
+def drawn_entries(ensemble: Any, n_rows: int) -> Mask | None:
+    """Which member was fitted to which row, shape (n_rows, n_members); None without samples.
 
     Parameters
     ----------
@@ -54,82 +40,10 @@ def unseen_entries(ensemble: Any, n_rows: int) -> Mask | None:
     samples = getattr(ensemble, "estimators_samples_", None)
     if samples is None:
         return None
-    unseen = np.ones((n_rows, len(samples)), dtype=bool)
+    drawn = np.zeros((n_rows, len(samples)), dtype=bool)
     for j, rows in enumerate(samples):
-        own = np.asarray(rows)
-        own = np.flatnonzero(own) if own.dtype == bool else own
-        if own.size and own.max() >= n_rows:
-            return None
-        unseen[own, j] = False
-    return unseen if unseen.any(axis=1).mean() > 0.5 else None
-
-
-def is_training_set(ensemble: Any, y: NDArray[Any], unseen: Mask | None) -> bool:
-    """Whether these are the rows that the trees were fitted to, by the mean of y at their roots.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_rows,)
-        Numbers, or places of classes.
-    """
-    trees = trees_of(ensemble)[:TREES_CHECKED]
-    samples = [None] * len(trees) if unseen is None else ensemble.estimators_samples_[: len(trees)]
-    return bool(trees) and all(
-        _is_root_of(tree, y, rows) for tree, rows in zip(trees, samples, strict=True)
-    )
-
-
-def trees_of(ensemble: Any) -> list[Any]:
-    """The trees of a forest; none of anything else."""
-    members = getattr(ensemble, "estimators_", ())
-    members = list(members) if isinstance(members, Sequence) else []
-    return [one.tree_ for one in members] if all(hasattr(o, "tree_") for o in members) else []
-
-
-def share_of_known(unseen: Mask, wrong: Mask) -> tuple[float, int]:
-    """Of rows that many members are wrong on, the share that may be rows of the fit.
-
-    Members that have memorised their rows are wrong only on others: a row of the fit has a place
-    there that no wrong member has drawn. Of a new row with m wrong members that is so by chance
-    with a probability of at most n·q^m, if a member leaves out the share q of the n rows.
-
-    Parameters
-    ----------
-    unseen : ndarray of bool, shape (n_rows_of_the_fit, n_members)
-    wrong : ndarray of bool, shape (n_rows, n_members)
-
-    Returns
-    -------
-    share : float
-    count : int
-        The rows that say something.
-    """
-    drawn = (~unseen).astype(np.float32).T
-    left_out = min(max(float(unseen.mean()), 1e-3), 0.999)
-    least = np.log(BY_CHANCE / len(unseen)) / np.log(left_out)
-    telling = np.flatnonzero(wrong.sum(axis=1) >= least)[:ROWS_COMPARED]
-    if not len(telling):
-        return 0.0, 0
-    clashes = wrong[telling].astype(np.float32) @ drawn
-    return float(np.mean(clashes.min(axis=1) == 0)), len(telling)
-
-
-def _is_root_of(root: Any, y: NDArray[Any], rows: Any) -> bool:
-    """Whether a tree may have been fitted to these rows; None: to all."""
-    if rows is None:
-        counts = np.ones(len(y), dtype=np.intp)
-        if root.n_node_samples[0] != len(y):
-            return False
-    else:
-        counts = np.bincount(np.asarray(rows), minlength=len(y))
-        if len(counts) != len(y):
-            return False
-    values = root.value[0, 0]
-    if len(values) > 1:
-        own = np.bincount(y.astype(np.intp), counts, len(values))[: len(values)]
-        return bool(np.allclose(own / own.sum(), values / values.sum(), atol=SAME_MEAN))
-    mean, spread = float(counts @ y / counts.sum()), float(np.std(y)) or 1.0
-    return abs(mean - float(values[0])) <= SAME_MEAN * spread
+        drawn[np.asarray(rows), j] = True
+    return drawn
 
 
 def neutral(outputs: Cube, unseen: Mask) -> Cube:

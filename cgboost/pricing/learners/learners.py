@@ -283,8 +283,9 @@ class LearnerPricer:
         if self.repeats:
             self._offered += 1
             return Column(values, (STRATUM, self._offered), hypothesis, STRATUM)
-        hypothesis = replace(hypothesis, scale=hypothesis.scale / largest)
-        values = hypothesis.predict(self.X)
+        if largest != 1.0:
+            hypothesis = replace(hypothesis, scale=hypothesis.scale / largest)
+            values = hypothesis.predict(self.X)
         first = values[np.flatnonzero(values)[0]]
         identity = np.sign(first) * values if two_sided else values
         digest = hashlib.sha256((identity + 0.0).tobytes()).hexdigest()

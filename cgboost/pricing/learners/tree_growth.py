@@ -188,7 +188,12 @@ class BinnedTreeGrower:
         self._numbers = bins.rows.numbers.ravel()
 
     def grown(
-        self, targets: Vector, rows: Indices, random: np.random.RandomState, first: int = 0
+        self,
+        targets: Vector,
+        rows: Indices,
+        random: np.random.RandomState,
+        first: int = 0,
+        weights: Vector | None = None,
     ) -> GrownBinnedTree:
         """The tree of some targets.
 
@@ -201,10 +206,13 @@ class BinnedTreeGrower:
             Chooses features, where not all are looked at.
         first : int, default=0
             Of splits that are the same, that of this feature is taken, or of the next after it.
+        weights : ndarray of shape (n_rows,) or None
+            Of this tree; None: those of the grower.
         """
-        self._first = first
-        weighted = targets if self.weights is None else self.weights[:, None] * targets
-        columns = [self._ones, *weighted.T] + ([] if self.weights is None else [self.weights])
+        self._first, own = first, self.weights if weights is None else weights
+        weighted = targets if own is None else own[:, None] * targets
+        columns = [self._ones, *weighted.T] + ([] if own is None else [own])
+        self._is_even = own is None
         self._columns = np.column_stack(columns)
         self._rows, self._squares = rows, np.einsum("ij,ij->i", weighted, targets).take(rows)
         self._targets = slice(1, 1 + targets.shape[1])
@@ -228,7 +236,7 @@ class BinnedTreeGrower:
 
     def _weight(self, sums: Vector) -> Vector:
         """W, among sums whose first axis says of what they are."""
-        weight: Vector = sums[0 if self.weights is None else -1]
+        weight: Vector = sums[0 if self._is_even else -1]
         return weight
 
     def _node(self, depth: int, totals: Vector) -> BinnedTreeNode:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -106,7 +107,12 @@ def test_choices_that_an_ensemble_does_not_have() -> None:
     for estimator, parameters, rows, words in (
         (TREES, {"metric": "accuracy"}, (A, NUMBERS), "needs a classifier|metric must be one of"),
         (bagging, {"members": "leaves"}, (X, Y), "needs an ensemble of scikit-learn's trees"),
-        (FOREST, {"training_rows": True}, few, r"all rows of the fit in their order, \d+ of them"),
+        (
+            FOREST,
+            {"training_rows": True},
+            few,
+            r"their order, \d+ of them, got 100",
+        ),
         (TREES, {"leaf_values": "refit"}, (A, NUMBERS), "'refit' needs a classifier of trees"),
     ):
         with pytest.raises(ValueError, match=words):
@@ -130,29 +136,51 @@ def test_members_that_know_the_rows_by_heart():
     trees = [DecisionTreeClassifier(random_state=k).fit(X[:150], Y[:150]) for k in range(4)]
     with pytest.warns(DataWarning, match="have memorised them"):
         ThinnedEnsemble(trees, size=2).fit(X[:150], Y[:150])
-    assert ThinnedEnsemble(trees, size=2).fit(X[150:], Y[150:]).own_score_ < 1.0
+    new = ThinnedEnsemble(trees, size=2, training_rows=False).fit(X[150:], Y[150:])
+    assert new.own_score_ < 1.0
 
 
-def test_how_rows_are_recognised():
-    """A forest knows its own rows by its roots; what is said otherwise counts.
+EXTRA = ExtraTreesClassifier(10, random_state=0)
+BALANCED = RandomForestClassifier(10, class_weight="balanced_subsample", random_state=0)
+MEDIANS = RandomForestRegressor(5, criterion="absolute_error", max_depth=3, random_state=0)
+BAGS = BaggingClassifier(n_estimators=8, max_samples=0.5, max_features=0.5, random_state=0)
+STUMPS = AdaBoostClassifier(n_estimators=30, random_state=0)
 
-    Boosting on its own rows is no forest whose rows were shuffled: there is no warning.
+
+@pytest.mark.parametrize(
+    ("ensemble", "seen"),
+    [
+        (FOREST, "out_of_bag"),
+        (BALANCED, "out_of_bag"),
+        (MEDIANS, "out_of_bag"),
+        (BAGS, "out_of_bag"),
+        (EXTRA, "leave_one_out"),
+        (STUMPS, "training"),
+    ],
+    ids=str,
+)
+def test_what_is_said_of_rows_is_checked(ensemble, seen):
+    """Rows of the fit are taken whatever the weights and the criterion; others are refused.
+
+    Others are a part of them, new ones, and, where members have samples, another order.
     """
-    extra = ExtraTreesClassifier(10, random_state=0).fit(X, Y)
-    for forest, rows, said, wanted in (
-        (FOREST, slice(None), "auto", "out_of_bag"),
-        (FOREST, slice(100), "auto", "given"),
-        (FOREST, slice(None, None, -1), "auto", "given"),
-        (FOREST, slice(None), False, "held_out"),
-        (extra, slice(None), "auto", "leave_one_out"),
-        (extra, slice(50), False, "held_out"),
-    ):
-        how = {} if said == "auto" else {"training_rows": said}
-        assert ThinnedEnsemble(forest, **how).fit(X[rows], Y[rows]).rows_ == wanted
-    boosting = AdaBoostClassifier(n_estimators=30, random_state=0).fit(X, Y)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DataWarning)
-        assert ThinnedEnsemble(boosting, size=10).fit(X, Y).rows_ == "given"
+    y = Y if ensemble is not MEDIANS else X[:, 0] + np.arange(len(X)) % 7
+    half = len(Y) // 2
+    whole, again = clone(ensemble).fit(X, y), np.random.default_rng(0).permutation(len(Y))
+    assert ThinnedEnsemble(whole, size=3).fit(X, y).rows_ == seen
+    first = clone(ensemble).fit(X[:half], y[:half])
+    wrong = [(whole, X[:half], y[:half]), (first, X[half:], y[half:]), (first, X, y)]
+    if seen == "out_of_bag":
+        wrong.append((whole, X[again], y[again]))
+    for given, *rows in wrong:
+        with pytest.raises(ValueError, match="training_rows=True says .*training_rows=False"):
+            ThinnedEnsemble(given, size=3).fit(*rows)
+    new = ThinnedEnsemble(first, size=3, training_rows=False).fit(X[half:], y[half:])
+    assert new.rows_ == "held_out"
+    assert np.isfinite(new.own_score_)
+    with pytest.warns(DataWarning, match="exactly as those of their fit"):
+        known = ThinnedEnsemble(whole, size=3, training_rows=False).fit(X, y)
+    assert np.isnan(known.own_score_)
 
 
 def test_rows_are_drawn_where_there_are_too_many(monkeypatch):
@@ -160,30 +188,6 @@ def test_rows_are_drawn_where_there_are_too_many(monkeypatch):
     monkeypatch.setattr("cgboost.estimators.thinning.fitting.MOST_ENTRIES", 2000)
     first, second = (ThinnedEnsemble(FOREST, random_state=3).fit(X, Y) for _ in range(2))
     np.testing.assert_array_equal(first.indices_, second.indices_)
-
-
-@pytest.mark.parametrize(
-    ("forest", "order"),
-    [
-        (RandomForestClassifier(10, random_state=0), "shuffled"),
-        (RandomForestClassifier(10, class_weight="balanced_subsample", random_state=0), "same"),
-        (ExtraTreesClassifier(10, class_weight={"a": 5.0}, random_state=0), "same"),
-    ],
-    ids=str,
-)
-def test_a_forest_that_does_not_recognise_its_rows_says_so(forest, order):
-    """As many rows as it was fitted to, with other means at the roots: named, with the cure."""
-    forest.fit(X, Y)
-    rows = (
-        np.random.default_rng(0).permutation(len(Y)) if order == "shuffled" else np.arange(len(Y))
-    )
-    with pytest.warns(DataWarning, match=f"fitted to {len(Y)} rows, but.*training_rows=True"):
-        model = ThinnedEnsemble(forest).fit(X[rows], Y[rows])
-    assert model.rows_ == "given"
-    assert np.isnan(model.own_score_)
-    if order == "same":
-        told = ThinnedEnsemble(forest, training_rows=True).fit(X, Y)
-        assert told.rows_ in ("out_of_bag", "leave_one_out")
 
 
 def test_a_program_that_is_not_solved_says_so():
@@ -210,19 +214,18 @@ def test_the_score_counts_rows_by_their_weights():
 
 @pytest.mark.parametrize("regression", [False, True])
 def test_a_part_of_the_rows_of_the_fit_is_noticed(regression):
-    """A warning says so and what to give; new rows, and all rows of the fit, are taken silently."""
+    """Of rows that are said to be new: a warning says so, and what to give. New ones are silent."""
     if regression:
         X, y = load_diabetes(return_X_y=True)
         forest = RandomForestRegressor(40, random_state=0).fit(X[:200], y[:200])
     else:
         X, y = load_breast_cancer(return_X_y=True)
         forest = RandomForestClassifier(60, random_state=0).fit(X[:300], y[:300])
-    count = forest._n_samples
+    count, thin = forest._n_samples, ThinnedEnsemble(forest, training_rows=False)
     with pytest.warns(DataWarning, match=f"among the {count} that the ensemble was fitted to"):
-        part = ThinnedEnsemble(forest).fit(X[: count // 2], y[: count // 2])
-    assert np.isnan(part.own_score_)
+        thin.fit(X[: count // 2], y[: count // 2])
+    assert np.isnan(thin.own_score_)
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)
-        ThinnedEnsemble(forest).fit(X[count + 1 :], y[count + 1 :])
-        ThinnedEnsemble(forest, training_rows=False).fit(X[: count // 2], y[: count // 2])
-        ThinnedEnsemble(forest).fit(X[:count], y[:count])
+        thin.fit(X[count + 1 :], y[count + 1 :])
+    assert np.isfinite(thin.own_score_)

@@ -8,15 +8,10 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier
 
 from cgboost.estimators.thinning.fitting import members_of
-from cgboost.estimators.thinning.unseen_predictions import (
-    is_training_set,
-    neutral,
-    share_of_known,
-    unseen_entries,
-    without_own,
-)
+from cgboost.estimators.thinning.honest_rows import share_of_known
+from cgboost.estimators.thinning.unseen_predictions import drawn_entries, neutral, without_own
 from tests.effort import examples
-from tests.estimators.thinning.thinning_data import classes, numbers
+from tests.estimators.thinning.thinning_data import classes
 
 
 @pytest.mark.parametrize("share", [None, 0.5, 20])
@@ -25,7 +20,7 @@ def test_out_of_bag_rows_are_those_of_the_forest(share):
     X, y = classes(3)
     forest = RandomForestClassifier(40, oob_score=True, max_samples=share, random_state=0)
     forest.fit(X, y)
-    unseen = unseen_entries(forest, len(y))
+    unseen = ~drawn_entries(forest, len(y))
     outputs = members_of(forest).outputs(X)
     means = neutral(outputs, unseen)
     for j in range(3):
@@ -69,17 +64,6 @@ def test_leaving_one_row_out_of_probabilities():
     assert (found.argmax(axis=2) == places[:, None]).mean() < 0.95
 
 
-def test_training_rows_are_recognised():
-    """By the mean of y at the root of the first tree."""
-    X, y = numbers()
-    forest = ExtraTreesRegressor(3, random_state=0).fit(X, y)
-    assert is_training_set(forest, y, None)
-    assert not is_training_set(forest, y + 0.1, None)
-    assert not is_training_set(forest, y[:-1], None)
-    assert not is_training_set([len], y, None)
-    assert unseen_entries(forest, len(y)) is None
-
-
 @pytest.mark.parametrize("known", [True, False])
 def test_rows_of_the_fit_are_told_from_new_ones(known):
     """Of rows that a forest has memorised all fit a row of its fit; of new ones hardly any does."""
@@ -87,7 +71,7 @@ def test_rows_of_the_fit_are_told_from_new_ones(known):
     forest = RandomForestClassifier(60, random_state=0).fit(X[:400], y[:400])
     rows = slice(0, 200) if known else slice(400, 600)
     said = np.stack([tree.predict(X[rows]) for tree in forest.estimators_], axis=1)
-    share, count = share_of_known(unseen_entries(forest, 400), said != y[rows, None])
+    share, count = share_of_known(~drawn_entries(forest, 400), said != y[rows, None])
     assert count >= 20
     assert share == 1.0 if known else share < 0.05
 

@@ -120,7 +120,7 @@ def test_by_default_trees_that_have_learnt_their_task_get_new_values(
     """Neither where labels are noise, nor of two classes of boosting, nor for numbers."""
     X, y = rows
     ensemble = make().fit(X, y)
-    model = ThinnedEnsemble(ensemble, size=0.2, training_rows=True).fit(X, y)
+    model = ThinnedEnsemble(ensemble, size=0.2).fit(X, y)
     assert model.leaf_values_ == wanted
     assert np.isfinite(model.leaf_gap_) == (wanted == "refit")
     assert ("new values in their leaves" in repr(model)) == (wanted == "refit")
@@ -159,7 +159,7 @@ def test_predictions_probabilities_and_copies_agree(kind: str, tmp_path: Path) -
     X, y, X_test, y_test = DIGITS[:1200], DIGIT[:1200], DIGITS[1200:], DIGIT[1200:]
     labels = np.array([f"digit {k}" for k in range(10)])
     ensemble = make[kind].fit(X, labels[y])
-    model = ThinnedEnsemble(ensemble, size=0.25, leaf_values="refit", training_rows=True)
+    model = ThinnedEnsemble(ensemble, size=0.25, leaf_values="refit")
     model.fit(X, labels[y])
     kept = clone(model).set_params(leaf_values="keep").fit(X, labels[y])
     said, shares = model.predict(X_test), model.predict_proba(X_test)
@@ -188,7 +188,7 @@ def test_a_forest_with_new_values_can_be_exported() -> None:
         assert (shares >= 0).all()
         np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     boosted = HistGradientBoostingClassifier(max_iter=8, random_state=0).fit(DIGITS, DIGIT)
-    model = ThinnedEnsemble(boosted, size=4, training_rows=True).fit(DIGITS, DIGIT)
+    model = ThinnedEnsemble(boosted, size=4).fit(DIGITS, DIGIT)
     with pytest.raises(ValueError, match="fit with leaf_values='keep' to export it"):
         model.export()
 
@@ -217,7 +217,7 @@ def test_leaves_of_lightgbm(n_classes: int) -> None:
     part = members.part(places)
     np.testing.assert_array_equal(leaves_of(part, X, np.arange(3)), found)
     np.testing.assert_allclose(part.outputs(X), members.outputs(X, places), atol=1e-6)
-    model = ThinnedEnsemble(booster, size=3, leaf_values="refit", training_rows=True).fit(X, y)
+    model = ThinnedEnsemble(booster, size=3, leaf_values="refit").fit(X, y)
     kept = clone(model).set_params(leaf_values="keep").fit(X, y)
     assert model.score(X, y) > kept.score(X, y)
     total = model._members.outputs(X).sum(axis=1)
@@ -235,14 +235,9 @@ def test_what_boosting_says_of_rows_it_has_seen_is_not_believed() -> None:
     rng = np.random.default_rng(0)
     X, y = DIGITS[:700], DIGIT[:700].copy()
     clean = LGBMClassifier(n_estimators=20, verbose=-1).fit(X, y)
-    assert ThinnedEnsemble(clean, training_rows=True).fit(X, y).leaf_values_ == "refit"
+    assert ThinnedEnsemble(clean).fit(X, y).leaf_values_ == "refit"
     noise = rng.random(700) < 0.4
     y[noise] = rng.integers(0, 10, noise.sum())
     noisy = LGBMClassifier(n_estimators=60, verbose=-1).fit(X, y)
     assert noisy.score(X, y) > 0.9
-    assert ThinnedEnsemble(noisy, training_rows=True).fit(X, y).leaf_values_ == "keep"
-    order = rng.permutation(700)
-    forest = RandomForestClassifier(20, random_state=0).fit(X, DIGIT[:700])
-    with pytest.warns(DataWarning, match="in this order"):
-        strange = ThinnedEnsemble(forest).fit(X[order], DIGIT[:700][order])
-    assert strange.leaf_values_ == "keep"
+    assert ThinnedEnsemble(noisy).fit(X, y).leaf_values_ == "keep"

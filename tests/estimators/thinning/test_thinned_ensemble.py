@@ -68,7 +68,9 @@ def test_the_program_is_solved(count):
     model = ThinnedEnsemble(forest, C=0.02).fit(X, y)
     members, places = members_of(forest), np.searchsorted(forest.classes_, y)
     ones, rng = np.ones(len(y)), np.random.RandomState(0)
-    columns = columns_of(forest, members, X, places, weights=ones, training=None, aim="y", rng=rng)
+    columns = columns_of(
+        forest, members, X, places, weights=ones, training=True, is_given=True, aim="y", rng=rng
+    )
     weights = np.ones(len(columns.rows))
     problem = problem_of(members, columns, X, places[columns.rows], weights, loss=Hinge(), aim="y")
     n, m = problem.H.shape
