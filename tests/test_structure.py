@@ -37,7 +37,7 @@ ALLOWED = {
     "constraints": {"estimators"},
     "linear": {"estimators"},
     "routing": {"integer"},
-    "sources": {"additive"},
+    "sources": {"additive", "tables"},
     "proofs": {
         *("estimators", "generation", "losses", "penalties", "optimizers", "masters", "pricing"),
         *("integer", "kernels"),

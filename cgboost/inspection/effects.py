@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.arrays import Vector
 from cgboost.estimators.common.class_outputs import output_place
 from cgboost.inspection import drawing
+from cgboost.inspection.model_forms import table_of_features
 from cgboost.tables.frames import frame_of, is_frame
 from cgboost.tables.table_columns import is_missing
 
@@ -95,6 +96,7 @@ def effects(
         If there is no such class.
     """
     check_is_fitted(model)
+    X = table_of_features(model, X)
     has_names = is_frame(X)
     # scikit-learn's partial dependence takes frames of pandas alone
     table: Any = frame_of(X).to_pandas() if has_names else np.asarray(X)

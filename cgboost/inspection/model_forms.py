@@ -27,6 +27,12 @@ StumpValues = tuple[int, float, float, float]
 """A feature, a threshold, the value below (and at it) and the value above."""
 
 
+def table_of_features(model: Any, X: Any) -> Any:
+    """A table with its dates as the features that a model has made of them."""
+    schema = getattr(model, "_schema", None)
+    return X if schema is None else schema.as_features(X)
+
+
 def way_of(model: Any) -> str | None:
     """How a model makes its outputs: a sum over its columns, a product with coefficients."""
     said = getattr(getattr(type(model), "_outputs", None), "__qualname__", "")

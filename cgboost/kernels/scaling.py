@@ -113,11 +113,19 @@ class FeatureScaler:
         if is_sparse(X) and not isinstance(self.scaler, SparseScaler):
             X = X.toarray()  # a mean that is taken off makes them dense
         if self.columns is None:
-            return self._near(self.scaler.transform(X))
+            return self._near(self._scaled(X))
         seen = X.copy()
         if self.columns.places:
-            own = self._near(self.scaler.transform(self.columns(X)))
-            seen[:, list(self.columns.places)] = own
+            seen[:, list(self.columns.places)] = self._near(self._scaled(self.columns(X)))
+        return seen
+
+    def _scaled(self, X: Any) -> Any:
+        """The columns that are scaled; the rows were checked when they were read."""
+        if isinstance(self.scaler, SparseScaler):
+            return self.scaler.transform(X)
+        seen = np.array(X, dtype=X.dtype if X.dtype.kind == "f" else np.float64)
+        seen -= self.scaler.mean_.astype(seen.dtype)
+        seen /= self.scaler.scale_.astype(seen.dtype)
         return seen
 
     def _near(self, scaled: Any) -> Any:

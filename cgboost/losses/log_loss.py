@@ -45,6 +45,13 @@ class LogLoss(Loss):
         e = np.exp(-2.0 * np.abs(f))
         return np.asarray(4.0 * e / (1.0 + e) ** 2, dtype=np.float64)
 
+    def derivatives(self, y: Vector, f: Vector) -> tuple[Vector, Vector]:
+        """Both by one exponential, e = exp(−2|f|): p is 1/(1 + e) or e/(1 + e)."""
+        e = np.exp(-2.0 * np.abs(f))
+        most = 1.0 / (1.0 + e)  # of the likelier class
+        wrong = np.where(y * f > 0.0, e * most, most)
+        return np.asarray(-2.0 * y * wrong), np.asarray(4.0 * e * most**2)
+
     def best_constant(self, y: Vector, weights: Vector) -> float:
         """½ log of the odds of y = 1; 0 where a class has no weight."""
         return half_log_odds(y, weights)

@@ -22,7 +22,7 @@ from __future__ import annotations
 import functools
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -66,6 +66,9 @@ that rounding, a unit of it, relative to the terms of the sum, ends the search."
 
 SLOW = 0.25
 """A Newton step that leaves more than this of the slope is followed by a bisection."""
+
+LAST_STEP = 1e-8
+"""A Newton step this short, relative to the way gone, is the last: about its square is left."""
 
 LONGEST_DOUBLING = 60
 """A step that still goes down after so many doublings has no minimum."""
@@ -147,6 +150,10 @@ class DifferentiableLoss(ABC):
     def curvature(self, output: Vector) -> Vector:
         """The diagonal of ∂²loss/∂f², of the shape of f; 0 for a piecewise linear loss."""
 
+    def derivatives(self, output: Vector) -> tuple[Vector, Vector]:
+        """The pseudo-response and the curvature, which may have work in common."""
+        return self.pseudo_response(output), self.curvature(output)
+
     @abstractmethod
     def constant(self) -> float | Vector:
         """The best constant output; shape (n_outputs,) where there are several."""
@@ -178,41 +185,41 @@ class DifferentiableLoss(ABC):
             If the loss decreases without bound along h (a perfect classifier).
         """
 
-        def slope(step: float) -> float:
-            return float(np.vdot(self.pseudo_response(output + step * direction), direction))
+        def along(step: float) -> tuple[float, float]:
+            """−1 times the first derivative of the loss by the step, and the second."""
+            response, curvature = self.derivatives(output + step * direction)
+            return float(np.vdot(response, direction)), float(np.vdot(curvature, square))
 
-        response = self.pseudo_response(output)
-        first = float(np.vdot(response, direction))
+        square = direction**2
+        response, curvature = self.derivatives(output)
+        first, bend = float(np.vdot(response, direction)), float(np.vdot(curvature, square))
         rounding = UNIT_ROUNDOFF * float(np.vdot(np.abs(response), np.abs(direction)))
         if abs(first) <= rounding:
             return 0.0
         least = max(UNBENT * abs(first), rounding)
         sign = float(np.sign(first))
-        low, high = 0.0, _beyond(slope, sign)
-        bend = float(np.vdot(self.curvature(output), direction**2))
-        step, before = abs(first) / bend if bend > 0 else 0.0, np.inf
+        low, high, before = 0.0, np.inf, np.inf
+        step = abs(first) / bend if bend > 0 else 1.0
         for _ in range(LINE_SEARCH_STEPS):
+            farthest = 2.0 * max(low, 1.0)  # while nothing is known of what is beyond
+            step = min(step, farthest)
             if not low < step < high:
-                step = 0.5 * (low + high)
-            here = sign * slope(sign * step)
-            if abs(here) <= least or high - low <= np.spacing(high):
-                break
+                step = min(0.5 * low + 0.5 * high, farthest)
+            slope, bend = along(sign * step)
+            here = sign * slope
             low, high = (step, high) if here > 0 else (low, step)
-            bend = float(np.vdot(self.curvature(output + sign * step * direction), direction**2))
             slow = abs(here) > SLOW * before  # the diagonal may be far from the whole Hessian
+            if bend > 0 and not slow and abs(here) <= LAST_STEP * step * bend:
+                return sign * (step + here / bend)
+            if abs(here) <= least or high - low <= np.spacing(high):
+                if high < np.inf or sign * along(sign * farthest)[0] <= 0.0:
+                    break
+                low = farthest  # the slope vanishes, and there is no minimum
+            if low > 2.0**LONGEST_DOUBLING:
+                raise UnboundedStepError("the loss falls without end along this column")
             step = 0.5 * (low + high) if slow or bend <= 0 else step + here / bend
             before = abs(here)
         return sign * step
-
-
-def _beyond(slope: Callable[[float], float], sign: float) -> float:
-    """A step at which the loss no longer falls."""
-    step = 1.0
-    for _ in range(LONGEST_DOUBLING):
-        if sign * slope(sign * step) <= 0.0:
-            return step
-        step *= 2.0
-    raise UnboundedStepError("the loss falls without end along this column")
 
 
 class UnboundedStepError(ValueError):
@@ -286,6 +293,10 @@ class Loss(ABC):
     def hessian_diag(self, y: Vector, f: Vector) -> Vector:
         """∂²ℓ/∂f²; piecewise linear losses have none."""
         raise self._lacks("hessian_diag")
+
+    def derivatives(self, y: Vector, f: Vector) -> tuple[Vector, Vector]:
+        """``gradient`` and ``hessian_diag``; override it where they have work in common."""
+        return self.gradient(y, f), self.hessian_diag(y, f)
 
     def best_constant(self, y: Vector, weights: Vector) -> float | Vector:
         """The constant c that minimises Σ w_i ℓ(y_i, c); by a line search from 0."""
@@ -397,6 +408,13 @@ class WeightedLoss(DifferentiableLoss):
         if "hessian_diag" not in self.abilities:
             return np.zeros(self.shape)
         return self._weighted(self.loss.hessian_diag(self.target, output))
+
+    def derivatives(self, output: Vector) -> tuple[Vector, Vector]:
+        """The pseudo-response and the Newton weights, by one call of the loss."""
+        if "hessian_diag" not in self.abilities:
+            return super().derivatives(output)
+        gradient, hessian = self.loss.derivatives(self.target, output)
+        return -self._weighted(gradient), self._weighted(hessian)
 
     def constant(self) -> float | Vector:
         """The best constant output; shape (n_outputs,) where there are several."""

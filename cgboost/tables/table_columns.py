@@ -188,7 +188,7 @@ def columns_of(X: Any) -> list[TableColumn]:
     """
     check_frame(X)
     if is_frame(X):
-        return [_of_frame(own) for own in frame_of(X).iter_columns()]
+        return [column_of_frame(own) for own in frame_of(X).iter_columns()]
     check_unmasked("X", X)
     array = np.asarray(X)
     if array.ndim != 2:
@@ -235,7 +235,7 @@ def listed(types: Iterable[type]) -> str:
     return " and ".join(sorted(kind.__name__ for kind in types))
 
 
-def _of_frame(column: FrameColumn) -> TableColumn:
+def column_of_frame(column: FrameColumn) -> TableColumn:
     """A column of a data frame: numbers, dates or times, or objects."""
     name, native = str(column.name), column.to_native()
     dtype = str(getattr(native, "dtype", column.dtype))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cgboost.arrays import Matrix, Vector
+from cgboost.tables.date_features import with_date_features
 from cgboost.tables.table_columns import (
     TableColumn,
     called,
@@ -72,7 +73,7 @@ class Schema:
             If columns are missing, too many, or in another order; if numbers are infinite; if there
             are words where numbers were, or numbers where categories are words.
         """
-        columns = columns_of(X)
+        columns = columns_of(self.as_features(X))
         self._check(columns)
         if isinstance(X, np.ndarray) and X.dtype in FLOATS and not any(self.categories):
             if _largest(X) > LARGEST_NUMBER:  # the column is sought only where there is one
@@ -83,6 +84,10 @@ class Schema:
         for j, (column, known) in enumerate(zip(columns, self.categories, strict=True)):
             values[:, j] = _numbers(column) if known is None else _codes(column, known)
         return values
+
+    def as_features(self, X: Any) -> Any:
+        """A table with its dates as features, unless they are categories."""
+        return with_date_features(X, expected=self.names or ())
 
     def _check(self, columns: TableColumns) -> None:
         if len(columns) != self.n_features:
@@ -139,7 +144,7 @@ class SchemaMaker:
             that is neither a number nor a category; if ``categorical`` names features that there
             are not, or leaves out some that are no numbers.
         """
-        columns = columns_of(X)
+        columns = columns_of(with_date_features(X, self.categorical or ()))
         names = tuple(column.name for column in columns)
         if self._names is None:
             self._check_categorical(names)
@@ -228,8 +233,8 @@ class SchemaMaker:
             return True
         if column.has_times and not column.is_categorical:
             raise ValueError(
-                f"{column.called} has dates or times: make them numbers, days since a first day "
-                "say, or name the feature in categorical_features"
+                f"{column.called} has dates or times: give a data frame, whose dates become "
+                "features, or make them numbers, or name the feature in categorical_features"
             )
         if self.categorical is not None and not column.has_numbers:
             raise ValueError(

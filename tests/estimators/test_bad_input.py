@@ -643,7 +643,6 @@ def bad_data(case: EstimatorCase) -> dict[str, tuple[Arguments, str]]:
         "no columns": ({"X": frame[[]]}, r"rows and columns, got a data frame of shape \(40, 0\)"),
         "X masked": ({"X": np.ma.masked_array(X, mask=X > 1.0)}, r"X has \d+ masked values of"),
         "X dates": ({"X": days}, "of X has dates or times|X has dates or times"),
-        "X day": ({"X": frame.assign(day=days[:, 0])}, "(column|feature) 'day'.* has dates or tim"),
         "X words": ({"X": np.full(X.shape, "a")}, text),
         "X twice": ({"X": frame.set_axis(names, axis=1)}, "X has 2 columns called 'a': give every"),
         "X lazy": ({"X": pl.DataFrame({"a": y}).lazy()}, r"LazyFrame: give X\.collect\(\)"),
@@ -664,6 +663,7 @@ def bad_data(case: EstimatorCase) -> dict[str, tuple[Arguments, str]]:
             "X nan": ({"X": with_value(X, np.nan)}, r"X contains NaN: column \d has no value in 1"),
             "X none": ({"X": np.full(X.shape, None)}, "X contains NaN: .* no value in 40 of 40 ro"),
             "X gaps": ({"X": gaps}, "'0' has no value in 3 .*: .*rule sets"),
+            "X day": ({"X": frame.assign(day=days[:, 0])}, "column 'day'.* has dates or times"),
             "X town": ({"X": frame.assign(town="west")}, "column 'town' of X has words, such as '"),
         }
     if case.kind() is CGBoostOutlierDetector:

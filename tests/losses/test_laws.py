@@ -42,6 +42,10 @@ def test_derivatives_are_slopes(case: LossCase, seed: int) -> None:
         slope = (loss.gradient(y, f + step) - loss.gradient(y, f - step)) / (2 * step)
         np.testing.assert_allclose(loss.hessian_diag(y, f), slope, rtol=1e-4, atol=1e-4)
         np.testing.assert_allclose(bounded.curvature(f), bounded.weights * loss.hessian_diag(y, f))
+        for found, apart in zip(
+            bounded.derivatives(f), (response, bounded.curvature(f)), strict=True
+        ):
+            np.testing.assert_allclose(found, apart, rtol=1e-14)
 
 
 @law(CASES)

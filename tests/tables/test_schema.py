@@ -119,13 +119,18 @@ def test_a_day_is_one_category_whatever_its_type(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", DATES)
-def test_dates_need_a_word_unless_their_type_is_one_of_categories(kind: str) -> None:
-    """Objects as well as types of dates."""
+def test_dates_are_features_unless_their_type_is_one_of_categories(kind: str) -> None:
+    """Objects as well as types of dates; what was a number is an error as a date."""
     if kind.startswith("category"):
         assert schema_of(frame(DATES[kind])).categories == ({DAY: 0},)
         return
-    with pytest.raises(ValueError, match="feature 'a' has dates or times: make them numbers"):
-        schema_of(frame(DATES[kind]))
+    found = schema_of(frame(DATES[kind]))
+    assert found.names == ("a_days", "a_month", "a_weekday", "a_hour")
+    for column in DATES.values():
+        if not isinstance(column.dtype, pd.CategoricalDtype | pl.Categorical):
+            encoded = found.encode(frame(column))
+            np.testing.assert_array_equal(encoded[0], [18321, 2, 5, 0])
+            assert np.isnan(encoded[2]).all()
     with pytest.raises(ValueError, match="'a' was numeric and now has values that are no numbers"):
         schema_of(pd.DataFrame({"a": [1.0]})).encode(frame(DATES[kind]))
 
@@ -149,8 +154,7 @@ def test_differences_of_times_are_one_category_whatever_their_type() -> None:
         pl.Series([hour]),
     ]
     for one in columns:
-        with pytest.raises(ValueError, match="feature 'a' has dates or times: make them numbers"):
-            schema_of(frame(one))
+        assert schema_of(frame(one)).names == ("a_days",)
         schema = schema_of(frame(one), categorical=["a"])
         assert [schema.encode(frame(other))[0, 0] for other in columns] == [0.0] * len(columns)
 

@@ -20,7 +20,7 @@ import numpy as np
 from cgboost.additive.statistics.moments import BETTER, Moments, squared_error
 from cgboost.additive.trees.boosted_trees import CodedRows, WorkingResponse
 from cgboost.additive.trees.model_tree import ModelTree, ModelTreeNode
-from cgboost.additive.trees.split_search import BinarySplit, Interactions, SplitSearch
+from cgboost.additive.trees.split_search import BinarySplit, Interactions, Limits, SplitSearch
 from cgboost.arrays import Indices, Mask, ShortIndices, Vector, blocks_of
 from cgboost.parallel.threads import Mapped
 from cgboost.tables.histograms import bin_matrix, ones_for
@@ -127,6 +127,7 @@ class TreeGrower:
         self.interactions = interactions or Interactions(np.ones((1, n_features), dtype=bool))
         self._starts = np.cumsum([0, *(own.n_groups for own in rows.groups)])
         self._blocks = list(blocks_of(rows.n_rows, BLOCK))
+        self._numbers = np.add(rows.codes, self._starts[:-1], dtype=np.int32)
         self._ones = ones_for(min(rows.n_rows, BLOCK), n_features)
         self._sums_of_z = _SumsOfRegressors(rows.z)
         weights = training / max(float(training.sum()), SMALLEST)
@@ -149,15 +150,10 @@ class TreeGrower:
         self._fit(nodes, waiting, place, working)
         for _ in range(self.max_depth):
             histograms = self._histograms(nodes, waiting, best, place, working)
+            limits = [self._limits(nodes[number], features) for number in waiting]
+            splits = self._search.best(histograms, features, least, limits)
             coming: list[int] = []
-            for number, histogram in zip(waiting, histograms, strict=True):
-                path = nodes[number].path
-                after, beside = (
-                    self.interactions.after(path),
-                    self.interactions.beside(path, features),
-                )
-                lost = self._lost(nodes[number])
-                split = self._search.best(histogram, features, least, after, beside, lost)
+            for number, split in zip(waiting, splits, strict=True):
                 if split is not None:
                     coming.extend(self._divide(nodes, number, split, place))
             if not (waiting := coming):
@@ -218,6 +214,11 @@ class TreeGrower:
         A = node.moments.scatter[0, :-1, :-1] + self.ridge * np.diag(self._variance[node.chosen])
         b = node.moments.scatter[0, :-1, -1]
         return np.asarray(np.linalg.lstsq(A[np.ix_(kept, kept)], b[kept], rcond=SINGULAR)[0])
+
+    def _limits(self, node: GrowingNode, features: Indices) -> Limits:
+        """Which splits a node may have."""
+        after = self.interactions.after(node.path)
+        return Limits(after, self.interactions.beside(node.path, features), self._lost(node))
 
     def _lost(self, node: GrowingNode) -> Vector:
         """What a split on each feature loses: slopes of the node's model that must not meet it.
@@ -306,21 +307,21 @@ class TreeGrower:
         scale = np.where(varies, 1.0 / np.sqrt(np.where(varies, self._variance[best], 1.0)), 0.0)
 
         def work(block: slice) -> Vector:
-            slot = slots[place[block]]
+            slot = slots.take(place[block])
             rows = _some(slot >= 0, block)
-            if n_open > 1:
+            if not isinstance(rows, slice):
                 slot = slot[slot >= 0]
-            left = working.response[rows] - (levels[slot] if n_open > 1 else levels)
+            left = working.response[rows] - levels.take(slot)
             for k in used:
-                left -= (coef[:, k][slot] if n_open > 1 else coef[:, k]) * self.rows.z[k][rows]
+                left -= coef[:, k].take(slot) * self.rows.z[k][rows]
             columns = np.empty((len(left), 3 + len(best)))
             columns[:, 0], columns[:, 1] = working.counts[rows], working.weights[rows]
             np.multiply(columns[:, 1], left, out=columns[:, 2])
             for place_of_k, k in enumerate(best):
                 np.multiply(columns[:, 2], self.rows.z[k][rows], out=columns[:, 3 + place_of_k])
-            numbers = np.add(self.rows.codes[rows], self._starts[:-1], dtype=np.int32)
+            numbers = self._numbers[rows]
             if n_open > 1:
-                numbers += (slot * np.int32(n_groups))[:, None]
+                numbers = numbers + (slot * np.int32(n_groups))[:, None]
             return np.asarray(bin_matrix(numbers, n_open * n_groups, self._ones) @ columns)
 
         total = np.zeros((n_open * n_groups, 3 + len(best)))

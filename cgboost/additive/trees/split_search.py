@@ -35,6 +35,11 @@ CATEGORY_PRIOR = 10.0
 few rows is mostly noise, and would decide which categories can be split off."""
 
 
+FEW_PLACES = 4096
+"""Up to so many places, padding included, all features are searched at once: calls cost more than
+numbers there."""
+
+
 @dataclass(frozen=True)
 class BinarySplit:
     """A split of a node.
@@ -84,6 +89,23 @@ class Interactions(NamedTuple):
         return np.asarray((own[:, features, None] & own[:, None, :]).any(axis=0))
 
 
+class Limits(NamedTuple):
+    """Which splits a node may have.
+
+    Attributes
+    ----------
+    may_split : ndarray of bool, shape (n_features,)
+    may_meet : ndarray of bool, shape (n_regressors, n_features)
+        Whether a slope may change with a feature.
+    lost : ndarray of shape (n_features,)
+        What a split on a feature has to gain in addition, since its branches lose it.
+    """
+
+    may_split: Mask
+    may_meet: Mask
+    lost: Vector
+
+
 @dataclass(frozen=True, eq=False)
 class SplitSearch:
     """What the splits of all nodes of all trees have in common.
@@ -117,48 +139,64 @@ class SplitSearch:
         return _Layout.of_all(self.groups, self.starts)
 
     def best(
-        self,
-        histogram: Vector,
-        regressors: Indices,
-        least: float,
-        may_split: Mask,
-        may_meet: Mask,
-        lost: Vector,
-    ) -> BinarySplit | None:
-        """The split that gains most; of equals that of the first feature, at its first place.
+        self, histograms: Vector, regressors: Indices, least: float, limits: Sequence[Limits]
+    ) -> list[BinarySplit | None]:
+        """The split of every node that gains most; of equals the first feature, at its first place.
 
         Parameters
         ----------
-        histogram : ndarray of shape (3 + n_regressors, n_groups of all)
+        histograms : ndarray of shape (n_nodes, 3 + n_regressors, n_groups of all)
             Sums of (counts, h, hr, h r z…) of every group of values.
         regressors : ndarray of int, shape (n_regressors,)
             The features z whose slopes may change.
         least : float
             A split gains more than this; differences below it do not count.
-        may_split : ndarray of bool, shape (n_features,)
-        may_meet : ndarray of bool, shape (n_regressors, n_features)
-            Whether a slope may change with a feature.
-        lost : ndarray of shape (n_features,)
-            What a split on a feature has to gain in addition, since its branches lose it.
+        limits : sequence of Limits
+            Of every node.
         """
-        (_, h, r), x = histogram[:3], self.means
-        sums = np.vstack([histogram[:3], h * x, r * x, h * x * x, histogram[3:]])
-        sums = np.pad(sums, ((0, 0), (0, 1)))
-        tops, found = np.empty(len(self.groups)), []
+        n_nodes, n_features = len(histograms), len(self.groups)
+        counts, h, r = histograms[:, :3].swapaxes(0, 1)
+        x, others = self.means, histograms[:, 3:].swapaxes(0, 1)
+        sums = np.zeros((6 + len(others), n_nodes, histograms.shape[2] + 1))
+        sums[:6, :, :-1] = counts, h, r, h * x, r * x, h * x * x
+        sums[6:, :, :-1] = others
+        meet = np.array([own.may_meet for own in limits]).swapaxes(0, 1)
+        meet = meet & (regressors[:, None, None] != np.arange(n_features))
+        nodes, tops, found = np.arange(n_nodes)[:, None, None], np.empty((n_nodes, n_features)), []
         for layout in self.layouts:
             order = layout.ordered(sums)
-            groups, missing = sums[:, order], sums[:, layout.missing]
-            other = may_meet & (regressors[:, None] != np.arange(len(self.groups)))
-            groups[6:] *= other[:, layout.features, None]
-            missing[6:] *= other[:, layout.features, None]
+            groups, missing = sums[:, nodes, order], sums[:, :, layout.missing]
+            if not meet.all():
+                groups[6:] *= meet[:, :, layout.features, None]
+                missing[6:] *= meet[:, :, layout.features, None]
             gains = self._gains(groups, missing, self.ridge * self.variance[layout.features])
-            tops[layout.features] = gains.max(axis=(1, 2))
+            tops[:, layout.features] = gains.max(axis=(2, 3))
             found.append((layout, order, gains))
-        worth = tops - lost
-        most = float(worth[may_split].max(initial=-np.inf))
+        return [
+            self._split(
+                histograms[number, 0],
+                tops[number],
+                [(layout, order[number], gains[number]) for layout, order, gains in found],
+                least,
+                own,
+            )
+            for number, own in enumerate(limits)
+        ]
+
+    def _split(
+        self,
+        counts: Vector,
+        tops: Vector,
+        found: Sequence[tuple[_Layout, Indices, Vector]],
+        least: float,
+        limits: Limits,
+    ) -> BinarySplit | None:
+        """The best split of a node, from the gains at all places."""
+        worth = tops - limits.lost
+        most = float(worth[limits.may_split].max(initial=-np.inf))
         if not most > least:
             return None
-        feature = int(np.argmax(may_split & (worth >= most - least)))
+        feature = int(np.argmax(limits.may_split & (worth >= most - least)))
         first, end = self.starts[feature : feature + 2]
         left = np.zeros(0, dtype=np.intp)
         beside = 0
@@ -168,34 +206,39 @@ class SplitSearch:
                 beside, last = divmod(place, gains.shape[2])
                 left = order[row, : last + 1]
         ordered = self.groups[feature].ordered
-        child = _child(histogram[0, first:end], left[left < end] - first, bool(beside), ordered)
+        child = _child(counts[first:end], left[left < end] - first, bool(beside), ordered)
         return BinarySplit(feature, child)
 
     def _gains(self, groups: Vector, missing: Vector, penalty: Vector) -> Vector:
-        """Of splits behind every group, shape (n_features, 2, n_places).
+        """Of splits behind every group, shape (n_nodes, n_features, n_sides, n_places).
 
-        Missing values are on the right, and then on the left; −inf where a branch is too small.
+        Missing values are on the right, and then on the left, where there are any; −inf where a
+        branch is too small.
 
         Parameters
         ----------
-        groups : ndarray of shape (6 + n_best, n_features, n_places)
+        groups : ndarray of shape (6 + n_best, n_nodes, n_features, n_places)
             Sums of (counts, h, hr, hx, hrx, hx², u…), in the order in which groups go to the left.
-        missing : ndarray of shape (6 + n_best, n_features, 1)
+        missing : ndarray of shape (6 + n_best, n_nodes, n_features, 1)
         penalty : ndarray of shape (n_features,)
             Of the slope along the feature.
         """
-        below = np.cumsum(groups, axis=2)
-        whole = (below[:, :, -1:] + missing)[:, :, None]
-        left = np.stack([below, below + missing], axis=2)
-        right = whole - left
-        gain = self._score(left, penalty) + self._score(right, penalty)
-        gain += (self._changes(left) + self._changes(right)).max(axis=0, initial=0.0)
+        below = np.cumsum(groups, axis=-1)
+        sides = [below, below + missing] if missing[0].any() else [below]
+        branches = np.empty((len(below), 2, *below.shape[1:3], len(sides), below.shape[3]))
+        left, right = branches.swapaxes(0, 1)
+        for side, values in enumerate(sides):
+            left[..., side, :] = values
+        np.subtract(left[..., -1:, -1:], left, out=right)  # all that there is less the left
+        score = self._score(branches, penalty).sum(axis=0)
+        gain = score - score[..., -1:, -1:]  # there the left has all
+        if len(branches) > 6:
+            gain += self._changes(branches).sum(axis=1).max(axis=0)
         least = self.smallest * (1.0 - BETTER)
-        large = (left[0] >= least) & (right[0] >= least)
-        return np.where(large, gain - self._score(whole, penalty), -np.inf)
+        return np.where((branches[0] >= least).all(axis=0), gain, -np.inf)
 
     def _score(self, branches: Vector, penalty: Vector) -> Vector:
-        """What mean and line take off Σhr², from sums of shape (6 + n_best, n_features, 2, …)."""
+        """What mean and line take off Σhr², from sums of shape (6 + n_best, 2, n_nodes, …)."""
         h, r, hx, rx, hxx = branches[1:6]
         there = h > 0.0
         h = np.where(there, h, 1.0)
@@ -207,7 +250,7 @@ class SplitSearch:
         return np.where(there, r**2 / h + line, 0.0)
 
     def _changes(self, branches: Vector) -> Vector:
-        """What a change of each of the other slopes takes off, shape (n_best, n_features, 2, …)."""
+        """What a change of each of the other slopes takes off, shape (n_best, 2, n_nodes, …)."""
         h = branches[1]
         there = h > 0.0
         return np.where(there, branches[6:] ** 2 / np.where(there, h + self.ridge, 1.0), 0.0)
@@ -235,10 +278,13 @@ class _Layout:
     def of_all(cls, groups: list[FeatureGroups], starts: Indices) -> list[_Layout]:
         """Of the groups of all features, and the numbers of the first ones.
 
-        Features of similar size stand together: padding at most quadruples them.
+        Features of similar size stand together where there are many: padding at most quadruples
+        them.
         """
         sizes = np.diff(starts) - 1
         levels = np.ceil(0.5 * np.log2(np.maximum(sizes, 1))).astype(np.intp)
+        if len(sizes) * int(sizes.max(initial=0)) <= FEW_PLACES:
+            levels[:] = 0
         layouts = []
         for level in np.unique(levels):
             features = np.flatnonzero(levels == level)
@@ -250,24 +296,24 @@ class _Layout:
         return layouts
 
     def ordered(self, sums: Vector) -> Indices:
-        """Numbers of the groups in the order in which they go to the left.
+        """Numbers of the groups in the order in which they go to the left, (n_nodes, …).
 
         Intervals as they are; categories by their mean response, those without rows last.
 
         Parameters
         ----------
-        sums : ndarray of shape (n_sums, n_groups + 1)
+        sums : ndarray of shape (n_sums, n_nodes, n_groups + 1)
             Of counts, h, hr and more.
         """
-        if self.is_ordered.all():
-            return self.groups
-        numbers = self.groups.copy()
-        own = numbers[~self.is_ordered]
-        counts, h, r = sums[:3, own]
-        mean = r / (h + CATEGORY_PRIOR)
-        rounded = np.round(mean / (float(np.abs(mean).max()) * BETTER or 1.0))
-        order = np.argsort(np.where(counts > 0, rounded, np.inf), axis=1, kind="stable")
-        numbers[~self.is_ordered] = np.take_along_axis(own, order, axis=1)
+        numbers = np.tile(self.groups, (sums.shape[1], 1, 1))
+        own = numbers[:, ~self.is_ordered]
+        if own.size:
+            counts, h, r = sums[:3, np.arange(len(own))[:, None, None], own]
+            mean = r / (h + CATEGORY_PRIOR)
+            largest = np.abs(mean).max(axis=(1, 2), keepdims=True) * BETTER
+            rounded = np.round(mean / np.where(largest > 0.0, largest, 1.0))
+            order = np.argsort(np.where(counts > 0, rounded, np.inf), axis=2, kind="stable")
+            numbers[:, ~self.is_ordered] = np.take_along_axis(own, order, axis=2)
         return numbers
 
 

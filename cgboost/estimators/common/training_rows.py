@@ -18,6 +18,7 @@ from cgboost.arrays import Matrix, Vector
 from cgboost.estimators.common.input_checks import check_here, check_y, read_weights, validate_data
 from cgboost.exceptions import see, without_hint
 from cgboost.tables.binning import check_weight_size, numbers_of, read_source
+from cgboost.tables.date_features import with_date_features
 from cgboost.tables.frames import check_frame, is_frame
 from cgboost.tables.row_blocks import SourceRows
 from cgboost.tables.table_encoding import Schema, SchemaMaker
@@ -206,7 +207,7 @@ def is_source(X: Any) -> bool:
 
 
 def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
-    """A checked array, float32 or float64, or the data frame as it is, and y.
+    """A checked array, float32 or float64, or the data frame with its dates as features, and y.
 
     Raises
     ------
@@ -233,6 +234,10 @@ def table_of(estimator: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
             estimator, X, y, reset=reset, y_numeric=numeric, **how
         )
         return checked
+    named = getattr(estimator, "categorical_features", ())
+    kept = () if named is None or isinstance(named, str) else named
+    known = () if reset else getattr(estimator, "feature_names_in_", ())
+    X = with_date_features(X, kept, expected=known)
     if 0 in X.shape:
         raise ValueError(f"X must have rows and columns, got a data frame of shape {X.shape}")
     validate_data(estimator, X, reset=reset, skip_check_array=True)

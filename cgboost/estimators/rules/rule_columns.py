@@ -159,7 +159,7 @@ def check_words(X: Any) -> None:
 
 def warn_of_numbers(called: str, schema: Schema, X: Any) -> None:
     """Warn of columns of a data frame whose categories are numbers, written as words."""
-    for column, known in zip(columns_of(X), schema.categories, strict=True):
+    for column, known in zip(columns_of(schema.as_features(X)), schema.categories, strict=True):
         if not known or column.is_categorical:
             continue
         if all(isinstance(value, str) and is_float(value) for value in known):

@@ -25,7 +25,6 @@ from cgboost.generation.history import Result
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.losses import Loss
 from cgboost.masters import OneNormMaster, TwoNormMaster
-from cgboost.masters.support_vector.formulations import VERTICES
 from cgboost.masters.support_vector.support_vector_master import (
     Offset,
     SupportVectorMaster,
@@ -141,12 +140,11 @@ def solve(
 ) -> tuple[ProgramOptimum, WarmStart]:
     """The optimum at one C, certified over all members, and where a similar problem may start."""
     loss = problem.loss.on(problem.target, C * problem.costs)
-    linear = "hessian_diag" not in problem.loss.abilities
     master = OneNormMaster(
         loss,
         coef="nonneg",
         offset=problem.offset,
-        solver=VERTICES if solver == "auto" and linear else solver,
+        solver=solver,
         solver_options=solver_options,
     )
     if start is not None:

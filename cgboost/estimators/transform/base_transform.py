@@ -104,7 +104,7 @@ class BaseTableStages(BaseStagewise):
         X : array-like or data frame of shape (n_rows, n_features), a source of blocks or of sums
             Numbers, with nan for missing values; in a data frame also categories. A source is any
             object that can be iterated over repeatedly and yields (X, y) or (X, y, weights), with
-            the same rows in the same order each time; boosted linear trees hold one or two bytes
+            the same rows in the same order each time; boosted linear trees hold five or six bytes
             per row and feature in memory, and 8 more per numeric feature. With an
             :class:`~cgboost.sources.SQLSource`, a :class:`TransformRegressor` or
             :class:`TransformClassifier` is fitted in the database; with
@@ -275,6 +275,7 @@ default="duckdb"
         the training rows, including infinite ones, count as its nearest end. Dates and times used
         as categories are text in SQLite, in the format of Python's ``sqlite3``:
         2020-02-29 01:02:03, 2020-02-29. Text is compared exactly, regardless of its collation.
+        Features of dates, such as ``when_hour``, are columns of the table, made by a view of it.
         MySQL must read a backslash in text as an escape, as it does unless ``sql_mode`` includes
         NO_BACKSLASH_ESCAPES.
         """

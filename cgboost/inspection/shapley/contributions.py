@@ -25,7 +25,7 @@ from cgboost.estimators.thinning.predictions import ThinnedModel
 from cgboost.estimators.thinning.refitted_leaves import RefittedLeaves
 from cgboost.estimators.transform.linear_tree import LinearTreeRegressor
 from cgboost.generation.columns import weighted_sum
-from cgboost.inspection.model_forms import is_balanced, way_of
+from cgboost.inspection.model_forms import is_balanced, table_of_features, way_of
 from cgboost.inspection.pipelines import last_step
 from cgboost.inspection.shapley.basis_functions import Sum, linear_trees, sum_of, trees
 from cgboost.inspection.shapley.parts import Boxes, Slopes, is_counted
@@ -204,7 +204,7 @@ def contributions(model: Any, X: Any, background: Any = None) -> Contributions:
     return Contributions(
         values=values if several else values[:, :, 0],
         base_values=base if several else base[:, 0],
-        data=_data(X),
+        data=_data(table_of_features(model, X)),
         feature_names=_names(model, X) if names is None else names,
         output_names=_output_names(model, values.shape[2]) if several else None,
         feature_perturbation="interventional" if counted is None else "tree_path_dependent",

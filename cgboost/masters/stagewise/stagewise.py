@@ -248,14 +248,15 @@ class StagewiseMaster(DescentMaster):
 
     def solve(self, *, time_limit: float | None = None) -> MasterState:
         """Where f stands: loss, pseudo-response, Newton weights."""
+        response, curvature = self.loss.derivatives(self.output)
         return self._state(
             np.array(self._coef),
             self.intercept,
             self.output.copy(),
-            self.loss.pseudo_response(self.output),
+            response,
             self.loss.value(self.output),
             two_sided=isinstance(self.step, str),
-            curvature=self.loss.curvature(self.output),
+            curvature=curvature,
             bounded=not self._finished,
         )
 

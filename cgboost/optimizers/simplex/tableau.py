@@ -157,16 +157,10 @@ def exchanged(matrix: Vector, rows: Indices, columns: Indices) -> Vector:
     numpy.linalg.LinAlgError
         If they cannot.
     """
-    others = np.ones(matrix.shape[0], dtype=bool)
-    others[rows] = False
-    rest = np.ones(matrix.shape[1], dtype=bool)
-    rest[columns] = False
     inverse = np.linalg.inv(matrix[np.ix_(rows, columns)])
-    share = matrix[np.ix_(others, columns)] @ inverse
-    crossing = matrix[np.ix_(rows, rest)]
-    result: NDArray[np.float64] = np.empty_like(matrix)
+    share, crossing = matrix[:, columns] @ inverse, matrix[rows]
+    result: NDArray[np.float64] = matrix - share @ crossing
+    result[:, columns] = share
+    result[rows] = -inverse @ crossing
     result[np.ix_(rows, columns)] = inverse
-    result[np.ix_(rows, rest)] = -inverse @ crossing
-    result[np.ix_(others, columns)] = share
-    result[np.ix_(others, rest)] = matrix[np.ix_(others, rest)] - share @ crossing
     return result

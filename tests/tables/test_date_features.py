@@ -1,0 +1,133 @@
+"""Dates as features: what they are, of every library; models and the transformer see the same."""
+
+import datetime
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+
+from cgboost import LinearTreeBoostingRegressor, RuleSetClassifier, TransformRegressor
+from cgboost.inspection import contributions
+from cgboost.inspection.effects import effects
+from cgboost.sources import DateFeatures
+from cgboost.tables.date_features import PARTS, with_date_features
+from tests.effort import examples
+
+TIMES = st.datetimes(datetime.datetime(1800, 1, 1), datetime.datetime(2200, 1, 1))
+NAMES = ["size", "when_days", "when_month", "when_weekday", "when_hour", "word"]
+
+
+def table(seed: int = 0, n_rows: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
+    """A number, dates with gaps, and words; y follows the weekday and the hour."""
+    rng = np.random.default_rng(seed)
+    minutes = pd.to_timedelta(rng.integers(0, 400 * 24 * 60, n_rows), unit="min")
+    when = pd.Series(pd.Timestamp("2023-01-01") + minutes)
+    y = (
+        2.0 * (when.dt.day_of_week >= 5)
+        + np.sin(when.dt.hour / 4.0)
+        + 0.1 * rng.normal(size=n_rows)
+    )
+    when[::9] = pd.NaT
+    words = rng.choice(["a", "b"], n_rows)
+    return pd.DataFrame(
+        {"size": rng.normal(size=n_rows), "when": when, "word": words}
+    ), y.to_numpy()
+
+
+@settings(max_examples=examples(50), deadline=None)
+@given(times=st.lists(TIMES, min_size=1, max_size=5))
+def test_features_are_those_of_python(times: list[datetime.datetime]) -> None:
+    """Days, month, weekday and hour of every time, before 1970 too; nan for a missing one."""
+    made = with_date_features(pl.DataFrame({"t": [*times, None]}))
+    first = datetime.datetime(1970, 1, 1)
+    day = datetime.timedelta(days=1)
+    wanted = [[(t - first) / day, t.month, t.weekday(), t.hour] for t in times]
+    found = made.to_numpy()
+    np.testing.assert_allclose(found[:-1], wanted, rtol=1e-12, atol=1e-9)
+    assert np.isnan(found[-1]).all()
+    assert made.columns == [f"t_{part}" for part in PARTS]
+
+
+def test_every_library_and_zone_tell_the_same() -> None:
+    """Of pandas, polars, Arrow and objects; a time of a zone is that of UTC; the index stays."""
+    frame, _ = table()
+    frame = frame.sample(frac=1.0, random_state=1)
+    made = with_date_features(frame)
+    assert made.columns.tolist() == NAMES
+    assert made.index.equals(frame.index)
+    numbers = made[NAMES[:-1]].to_numpy()
+    zones = frame.assign(when=frame["when"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"))
+    objects = frame.assign(when=frame["when"].astype(object))
+    for other in (zones, objects, pl.from_pandas(frame), pl.from_pandas(zones).to_arrow()):
+        found = pl.DataFrame(with_date_features(other))
+        np.testing.assert_array_equal(found.select(NAMES[:-1]).to_numpy(), numbers)
+
+
+@pytest.mark.parametrize(
+    "model", [LinearTreeBoostingRegressor(n_estimators=20), TransformRegressor()], ids=repr
+)
+def test_models_see_the_same_in_training_and_predictions(model: Any) -> None:
+    """As fitted to the features themselves, stored too; a column without any value is missing."""
+    frame, y = table()
+    fitted, apart = clone(model).fit(frame, y), clone(model).fit(with_date_features(frame), y)
+    found = fitted.predict(frame)
+    np.testing.assert_array_equal(found, apart.predict(with_date_features(frame)))
+    np.testing.assert_array_equal(found, fitted.predict(with_date_features(frame)))
+    np.testing.assert_array_equal(found, pickle.loads(pickle.dumps(fitted)).predict(frame))
+    assert np.corrcoef(found, y)[0, 1] > 0.8
+    assert fitted.feature_names_in_.tolist() == NAMES
+    one = frame[9:10].astype({"when": object})  # a missing date, of a column without any value
+    np.testing.assert_array_equal(fitted.predict(one), found[9:10])
+    with pytest.raises(ValueError, match="feature"):
+        fitted.predict(frame.assign(when="2024-01-01"))
+
+
+def test_contributions_and_effects_have_the_names() -> None:
+    """Of the features of dates, with their values."""
+    frame, y = table()
+    fitted = LinearTreeBoostingRegressor(n_estimators=5).fit(frame, y)
+    told = contributions(fitted, frame[:9])
+    assert list(told.feature_names) == NAMES
+    assert told.data.shape == told.values.shape
+    total = told.values.sum(axis=1) + told.base_values
+    np.testing.assert_allclose(total, fitted.predict(frame[:9]))
+    assert effects(fitted, frame[:9], ["when_hour"])[0].feature == "when_hour"
+
+
+def test_dates_may_be_categories_and_rules() -> None:
+    """Where they are named; numbers of columns beside dates are refused."""
+    frame, y = table()
+    named = TransformRegressor(categorical_features=["when", "word"]).fit(frame, y)
+    assert named.feature_names_in_.tolist() == ["size", "when", "word"]
+    with pytest.raises(ValueError, match=r"categorical_features=\[2\] has numbers of features"):
+        TransformRegressor(categorical_features=[2]).fit(frame, y)
+    with pytest.raises(ValueError, match="would be a feature 'when_hour', which X has"):
+        TransformRegressor().fit(frame.assign(when_hour=1.0), y)
+    rules = RuleSetClassifier(max_rules=2).fit(frame, frame["when"].dt.day_of_week >= 5)
+    assert "when_weekday" in str(rules.rules_)
+
+
+def test_the_transformer_makes_them_for_other_models() -> None:
+    """In a pipeline; it checks its columns, and knows the names of what it makes."""
+    frame, y = table()
+    whole = frame.drop(columns="word").dropna()
+    own = DateFeatures(("weekday", "hour"))
+    model = make_pipeline(own, LinearRegression()).fit(whole, y[whole.index])
+    assert model[0].get_feature_names_out().tolist() == ["size", "when_weekday", "when_hour"]
+    assert model[1].feature_names_in_.tolist() == ["size", "when_weekday", "when_hour"]
+    with pytest.raises(ValueError, match="dates in other columns than in fit"):
+        model[0].transform(whole.assign(when=1.0))
+    with pytest.raises(ValueError, match=r"X has columns \['when'\], and fit had \['size', 'when'"):
+        model[0].transform(whole[["when"]])
+    with pytest.raises(ValueError, match=r"features must be some of \['days', 'month'"):
+        DateFeatures(("year",)).fit(whole)
+    with pytest.raises(ValueError, match="must be a data frame"):
+        DateFeatures().fit(whole.to_numpy())
