@@ -1,8 +1,5 @@
 """Columns from a library of kernels: CG-Boost.
 
-With few kernel values the linear program over all columns is solved at once, and the loop starts
-from its vertex: its round shows that no column is missing.
-
 With many rows the first rounds are spent on finding what a few thousand rows can say as well. The
 problem is therefore solved coarsely on a random part of the rows first (and that one from its own
 part, if it is still large), and the full problem starts with the columns it uses, and with the
@@ -49,11 +46,6 @@ from cgboost.pricing.scans.scan import MANY_STRATA
 
 Priority = Literal["full", "stratified", "strict"]
 """Orders in which kernels are searched (:mod:`cgboost.pricing.scans.scan`)."""
-
-FEW_VALUES = 200_000
-"""Kernel values up to which the linear program over all columns is solved without rounds: with
-three kernels and 100 to 250 rows that takes 0.5 to 0.9 of the time of a loop (1.1 to 1.2 at prices
-with hardly a column), with 300 rows 1.0 to 1.2, with 400 rows 0.9 to 1.9."""
 
 MANY_ROWS = 6000
 """From this number of rows on, a part of them gives a warm start."""
@@ -115,18 +107,6 @@ def warm_start_from_part(
     keys = [(numbers[column.stratum], int(rows[column.key[1]])) for column in own.columns]  # type: ignore[index]
     columns = pool.columns([stratum for stratum, _ in keys], [row for _, row in keys])
     return replace(own, columns=columns)
-
-
-def warm_start_from_whole(pool: KernelPool, master: SupportVectorMaster) -> WarmStart:
-    """The optimal vertex over all columns of a pool; empty where no simplex has it."""
-    n_rows = pool.X.shape[0]
-    strata, indices = np.divmod(np.arange(len(pool.strata) * n_rows), n_rows)
-    vertex = master.solved_at_once(pool.values_on(strata, indices, None))
-    if vertex is None:
-        return WarmStart()
-    used = np.flatnonzero(vertex.coef)
-    columns = pool.columns(strata[used].tolist(), indices[used].tolist())
-    return WarmStart(columns, vertex.coef[used], vertex.intercept, expected=len(columns))
 
 
 MOST_PER_ROUND = 400
@@ -341,18 +321,13 @@ class KernelColumns(ColumnFamily):
         make_master: Callable[[Any], Any],
         time_limit: float | None,
     ) -> WarmStart:
-        """With few values the optimum itself, with many rows what a part of the rows uses."""
+        """With many rows, what a part of the rows makes use of."""
         if not (
             self.penalty.is_positively_homogeneous
             and isinstance(loss, SupportVectorLoss)
             and loss.mass is None
         ):
             return WarmStart()
-        n_rows, n_kernels = pool.X.shape[0], len(pool.strata)
-        few = n_kernels * n_rows * n_rows <= FEW_VALUES
-        whole = few and self.at_once == TO_THE_END and loss.n_rows == n_rows
-        if whole and time_limit is None:  # a loop can be cut short
-            return warm_start_from_whole(pool, make_master(loss))
         return warm_start_from_part(pool, loss, make_master, time_limit)
 
     def described(

@@ -95,8 +95,6 @@ class WarmStart:
         master that goes on with it.
     complete : bool
         Whether the family has no other columns.
-    expected : int
-        How many columns are expected in the end; 0 where that is not known.
     """
 
     columns: Sequence[Column] = ()
@@ -105,7 +103,6 @@ class WarmStart:
     loss: Any = None
     live: tuple[PrimalSimplex | SmoothPrimal, Sequence[Column]] | None = None
     complete: bool = False
-    expected: int = 0
 
     @classmethod
     def of(cls, columns: Sequence[Column], coef: Vector, intercept: float, **own: Any) -> Self:
@@ -268,7 +265,6 @@ class SupportVectorMaster:
         answer does not depend on them.
         """
         self._complete = start.complete
-        self.expected = start.expected or self.expected
         if len(self.columns) == self.form.n_free and self._takes_over(start):
             return
         place = {column.key: j for j, column in enumerate(self.columns)}
@@ -333,26 +329,6 @@ class SupportVectorMaster:
         nothing = RestrictedPoint(np.zeros(0), 0.0, np.zeros(1), np.zeros(0))
         shift = self._before_values.invert(nothing).intercept
         return points._replace(intercept=points.intercept + shift)
-
-    def solved_at_once(self, values: FloatArray) -> RestrictedPoint | None:
-        """The optimal vertex over columns that are not taken in, by the simplex of few numbers.
-
-        None for other problems than those of a box and Σ|α|, or where it fails.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_columns, n_rows)
-            All columns of the family.
-        """
-        if self._solver != "auto" or not PrimalSimplex.takes(self._objective_loss, self.form):
-            return None
-        simplex = PrimalSimplex(self._objective_loss, self.form)
-        simplex.add(values)
-        try:
-            return self._before_values.invert(simplex.solve(None))
-        except SolverFailure as failure:
-            logger.info("not all columns at once: %s", failure)
-            return None
 
     def _takes_over(self, start: WarmStart) -> bool:
         """Take over the restricted problem of another price; False if it is of another kind."""
