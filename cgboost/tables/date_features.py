@@ -70,8 +70,8 @@ def with_date_features(
         lost = [] if stays or new else _expected_of(own.name, parts, expected)
         if lost and not {*lost} & {*frame.columns}:
             raise ValueError(
-                f"feature {own.name!r} had dates or lengths of time in fit ({lost}), and is of type "
-                f"{column_of_frame(own).described} now: give it the type that it had; "
+                f"feature {own.name!r} had dates or lengths of time in fit ({lost}), and is of "
+                f"type {column_of_frame(own).described} now: give it the type that it had; "
                 "pandas.to_datetime makes dates of text"
             )
         for feature in new:
@@ -87,8 +87,8 @@ def with_date_features(
     odd = [name for name in frame.columns if not isinstance(name, str)]
     if odd:
         raise ValueError(
-            f"X has dates, whose features are called as their columns are, and the column {odd[0]!r}"
-            ", whose name is no text: name the columns, for example with X.columns.astype(str)"
+            f"X has dates, whose features are called as their columns are, and the column "
+            f"{odd[0]!r}, whose name is no text: name the columns, for example with X.columns.astype(str)"
         )
     if any(isinstance(one, Integral) for one in kept):
         raise ValueError(
@@ -188,7 +188,8 @@ class DateFeatures(TransformerMixin, BaseEstimator):
 
     Of every column of dates or times there are the days since 1970-01-01 with their fractions, the
     month (1 to 12), the weekday (0 to 6 from Monday) and the hour (0 to 23); of a column of lengths
-    of time there are the days; a period of pandas counts as its first moment. They are called as the column, ``when_days``, ``when_month`` and so
+    of time there are the days; a period of pandas counts as its first moment. They are
+    called as the column, ``when_days``, ``when_month`` and so
     on, and are nan where the date is missing. They follow from the date alone: training rows and
     new rows get the same. A time with a time zone counts as that of UTC, whatever its zone is; for
     local hours, leave the zone out before (``.dt.tz_localize(None)`` in pandas).

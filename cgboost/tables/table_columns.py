@@ -165,8 +165,8 @@ def plain_time(value: Any) -> Any:
             value = value.astimezone(datetime.UTC)
         except OverflowError as error:
             raise ValueError(
-                f"the time {value} is in none of the years 1 to 9999 of UTC: leave its zone out, or "
-                "give an earlier or later time in its place"
+                f"the time {value} is in none of the years 1 to 9999 of UTC: leave its zone out, "
+                "or give an earlier or later time in its place"
             ) from error
     return datetime.datetime.combine(value.date(), value.time())
 

@@ -154,7 +154,8 @@ class DecompositionResult:
         Duals of the linking rows by name, in the relaxation of the root: by how much its optimum,
         in the sense of the model, rises with each unit of a side of the row. Empty where there is
         none, as where branch and cut was faster, which with found blocks has the first turn;
-        ``decompose(model, result.structure)`` begins with the columns. See :class:`~cgboost.integer.BranchAndPriceResult`.
+        ``decompose(model, result.structure)`` begins with the columns. See
+        :class:`~cgboost.integer.BranchAndPriceResult`.
     solutions : list of ModelSolution
         The best ten that were met at most, best first; the first is ``x``.
     """
@@ -647,8 +648,9 @@ def decompose(
         OR-Tools (MathOpt, ``model_builder``, ``pywraplp``), PySCIPOpt or gurobipy. It is read once:
         what happens to it later changes nothing.
     blocks : str, Path, mapping, callable, Structure or None
-        A ``.dec`` or ``.blk`` file; the ``structure`` of a result, whose blocks were found; or a mapping from names of rows to blocks (any hashable values;
-        rows that are not listed, or have None, False, "" or NaN, are in the master; ``{}`` is no
+        A ``.dec`` or ``.blk`` file; the ``structure`` of a result, whose
+        blocks were found; or a mapping from names of rows to blocks (any hashable
+        values; rows that are not listed, or have None, False, "" or NaN, are in the master; ``{}`` is no
         blocks); or a function of the name of a row that returns such a value, like
         ``lambda row: row.partition("_")[2]``. None: detect blocks.
     dialect : {"highs", "cplex", "scip", "cbc", "glpk"} or None
@@ -684,8 +686,8 @@ def decompose(
     if not isinstance(blocks, Mapping | str | Path):
         raise TypeError(
             "blocks must be a mapping from names of rows to blocks, a function of a name, the path "
-            "of a .dec or .blk file, the structure of a result, None to detect blocks, or {} for no "
-            f"blocks, got {type(blocks).__name__}"
+            "of a .dec or .blk file, the structure of a result, None to detect blocks, or {} for "
+            f"no blocks, got {type(blocks).__name__}"
         )
     if isinstance(blocks, Mapping):
         structure, why = structure_of(own, blocks), "blocks as given"
