@@ -88,7 +88,8 @@ def with_date_features(
     if odd:
         raise ValueError(
             f"X has dates, whose features are called as their columns are, and the column "
-            f"{odd[0]!r}, whose name is no text: name the columns, for example with X.columns.astype(str)"
+            f"{odd[0]!r}, whose name is no text: name the columns, "
+            "for example with X.columns.astype(str)"
         )
     if any(isinstance(one, Integral) for one in kept):
         raise ValueError(

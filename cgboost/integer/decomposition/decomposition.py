@@ -650,7 +650,8 @@ def decompose(
     blocks : str, Path, mapping, callable, Structure or None
         A ``.dec`` or ``.blk`` file; the ``structure`` of a result, whose
         blocks were found; or a mapping from names of rows to blocks (any hashable
-        values; rows that are not listed, or have None, False, "" or NaN, are in the master; ``{}`` is no
+        values; rows that are not listed, or have None, False, "" or NaN, are in the master;
+        ``{}`` is no
         blocks); or a function of the name of a row that returns such a value, like
         ``lambda row: row.partition("_")[2]``. None: detect blocks.
     dialect : {"highs", "cplex", "scip", "cbc", "glpk"} or None
