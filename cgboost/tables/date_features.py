@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -18,7 +19,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.arrays import Vector
-from cgboost.tables.frames import FrameColumn, frame_of, has_times, is_frame
+from cgboost.tables.frames import FrameColumn, filled, frame_of, has_times, is_frame
 from cgboost.tables.table_columns import DATES, TableColumn, column_of_frame, is_missing, plain_time
 
 DAY = 86_400_000_000
@@ -55,7 +56,8 @@ def with_date_features(
     Raises
     ------
     ValueError
-        If a feature would be called as another column is, or ``kept`` has numbers.
+        If a feature would be called as another column is, ``kept`` has numbers, names of columns
+        are no text, or a column has no dates where the model knows features of its dates.
     """
     if not is_frame(X):
         return X
@@ -65,6 +67,13 @@ def with_date_features(
     for own in frame.iter_columns():
         stays = own.name in kept or own.name in expected
         new = {} if stays else _features_of(own, parts, expected)
+        lost = [] if stays or new else _expected_of(own.name, parts, expected)
+        if lost and not {*lost} & {*frame.columns}:
+            raise ValueError(
+                f"feature {own.name!r} had dates or lengths of time in fit ({lost}), and is of "
+                f"type {column_of_frame(own).described} now: give it the type that it had; "
+                "pandas.to_datetime makes dates of text"
+            )
         for feature in new:
             if feature in frame.columns:
                 raise ValueError(
@@ -75,6 +84,13 @@ def with_date_features(
         order += new or [own.name]
     if not made:
         return X
+    odd = [name for name in frame.columns if not isinstance(name, str)]
+    if odd:
+        raise ValueError(
+            f"X has dates, whose features are called as their columns are, and the column "
+            f"{odd[0]!r}, whose name is no text: name the columns, "
+            "for example with X.columns.astype(str)"
+        )
     if any(isinstance(one, Integral) for one in kept):
         raise ValueError(
             f"categorical_features={[*kept]} has numbers of features, and X has dates, each of "
@@ -92,18 +108,44 @@ def _features_of(
 ) -> dict[str, Vector]:
     """The features of a column by their names, if it is one of dates; else none."""
     name = str(column.name)
-    was_dates = f"{name}_days" in expected
-    if not was_dates and not _may_be_dates(column):
+    known = _expected_of(name, parts, expected)
+    if not known and not _may_be_dates(column):
         return {}
-    own = column_of_frame(column)
-    if was_dates and own.is_empty:
-        nothing = np.full(len(own.values), np.nan)
-        found = {f"{name}_{part}": nothing for part in PARTS}
-        return {feature: values for feature, values in found.items() if feature in expected}
+    own = _starts_of_periods(column_of_frame(column))
+    if known and own.is_empty:
+        return dict.fromkeys(known, np.full(len(own.values), np.nan))
     mixed = any(_are_lengths(own)) and not all(_are_lengths(own))
     if not own.has_times or own.is_categorical or mixed:
         return {}
     return {f"{name}_{part}": values for part, values in date_parts(own, parts).items()}
+
+
+def _expected_of(name: Any, parts: Collection[str], expected: Collection[Any]) -> list[str]:
+    """The features that a model knows of the dates, or lengths of time, of a column."""
+    features = [f"{name}_{part}" for part in PARTS if part in parts]
+    if all(feature in expected for feature in features):
+        return features
+    days = f"{name}_days"
+    return [days] if days in features and days in expected else []
+
+
+def _starts_of_periods(column: TableColumn) -> TableColumn:
+    """A column with the first moments of pandas' periods in their place."""
+    if not any(_is_period(kind) for kind in column.types) and not _has_periods(column.dtype):
+        return column
+    starts = [value.start_time if _is_period(type(value)) else value for value in column.values]
+    if _has_periods(column.dtype):
+        plain = [plain_time(start) for start in starts]
+        return replace(column, values=np.array(plain, dtype="M8[us]"))
+    return replace(column, values=filled(starts))
+
+
+def _is_period(kind: type) -> bool:
+    return kind.__name__ == "Period"
+
+
+def _has_periods(dtype: str) -> bool:
+    return dtype.startswith("period[")
 
 
 def date_parts(column: TableColumn, parts: Collection[str] = PARTS) -> dict[str, Vector]:
@@ -133,12 +175,13 @@ def _are_lengths(column: TableColumn) -> list[bool]:
 
 def _may_be_dates(column: FrameColumn) -> bool:
     """Whether a column is one of dates; of objects the first value decides whether to look."""
-    if has_times(column):
+    own = getattr(column.to_native(), "dtype", None)
+    if has_times(column) or _has_periods(str(own)):
         return True
     if column.dtype != nw.Object:
         return False
     first = next((value for value in column.to_list() if not is_missing(value)), None)
-    return isinstance(first, DATES)
+    return isinstance(first, DATES) or _is_period(type(first))
 
 
 class DateFeatures(TransformerMixin, BaseEstimator):
@@ -146,7 +189,8 @@ class DateFeatures(TransformerMixin, BaseEstimator):
 
     Of every column of dates or times there are the days since 1970-01-01 with their fractions, the
     month (1 to 12), the weekday (0 to 6 from Monday) and the hour (0 to 23); of a column of lengths
-    of time there are the days. They are called as the column, ``when_days``, ``when_month`` and so
+    of time there are the days; a period of pandas counts as its first moment. They are
+    called as the column, ``when_days``, ``when_month`` and so
     on, and are nan where the date is missing. They follow from the date alone: training rows and
     new rows get the same. A time with a time zone counts as that of UTC, whatever its zone is; for
     local hours, leave the zone out before (``.dt.tz_localize(None)`` in pandas).
@@ -194,8 +238,9 @@ class DateFeatures(TransformerMixin, BaseEstimator):
         ValueError
             If X is no data frame, or ``features`` has others than those that there are.
         """
-        unknown = [part for part in self.features if part not in PARTS]
-        if unknown or isinstance(self.features, str):
+        own: Any = self.features
+        listed = isinstance(own, Collection) and not isinstance(own, str) and len(own) > 0
+        if not listed or any(part not in PARTS for part in own):
             raise ValueError(f"features must be some of {list(PARTS)}, got {self.features!r}")
         names = self._columns(X)
         made = frame_of(with_date_features(X, parts=self.features))

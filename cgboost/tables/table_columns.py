@@ -42,6 +42,9 @@ Values = NDArray[Any]
 DATES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
 """Types of objects that are dates, times or differences of them."""
 
+FINE = ("us", "ns", "ps", "fs", "as")
+"""Units of NumPy from which all dates can be given in microseconds."""
+
 CATEGORICAL = "category"
 """The type of columns that have categories, whatever their values are."""
 
@@ -158,13 +161,35 @@ def plain_time(value: Any) -> Any:
     if not isinstance(value, datetime.datetime):
         return datetime.datetime(value.year, value.month, value.day)
     if value.tzinfo is not None:
-        value = value.astimezone(datetime.UTC)
+        try:
+            value = value.astimezone(datetime.UTC)
+        except OverflowError as error:
+            raise ValueError(
+                f"the time {value} is in none of the years 1 to 9999 of UTC: leave its zone out, "
+                "or give an earlier or later time in its place"
+            ) from error
     return datetime.datetime.combine(value.date(), value.time())
 
 
 def microseconds(values: Values) -> Values:
-    """Dates or times of NumPy in the unit that categories have."""
-    return values.astype(f"{values.dtype.kind}8[us]")
+    """Dates or times of NumPy in the unit that categories have.
+
+    Raises
+    ------
+    ValueError
+        If one is too far away for it, which NumPy would turn into another date.
+    """
+    made = values.astype(f"{values.dtype.kind}8[us]")
+    if np.datetime_data(values.dtype)[0] in FINE:
+        return made
+    days = values.astype(f"{values.dtype.kind}8[D]")
+    far = ~np.isnat(values) & (made.astype(days.dtype) != days)
+    if far.any():
+        raise ValueError(
+            f"{values[far][0]} is more than 290000 years from 1970, or that long: give the numbers "
+            "as they are, or a missing value in its place"
+        )
+    return made
 
 
 def legible(value: Any) -> str:

@@ -13,6 +13,7 @@ from scipy.optimize import linprog
 from cgboost import BranchAndPrice, ColumnGeneration, decompose
 from cgboost.exceptions import CertificateError
 from cgboost.generation import Column
+from cgboost.integer.decomposition.decomposition import FOUND, IN_TURNS
 from cgboost.integer.decomposition.model import Model
 from cgboost.masters import LinearMaster
 from cgboost.pricing import solve_knapsack
@@ -137,7 +138,7 @@ def test_runs_without_a_search_are_verified(sense: str, tmp_path: Path) -> None:
 
 
 def test_decomposed_models_are_verified(tmp_path: Path) -> None:
-    """Over the columns of their blocks, where these decided; else the solver's word is refused."""
+    """Over the columns of their blocks, where these decided; else refused, with what to do."""
     model, blocks = pairings(1)
     result = decompose(model, blocks).solve()
     proof = result.certificate(tmp_path / "proof.json")
@@ -147,7 +148,11 @@ def test_decomposed_models_are_verified(tmp_path: Path) -> None:
     assert "is this + 0.0" in claims["claims"]
     for what, forged in forgeries(claims):
         assert refusal(sealed(forged, tmp_path / "forged.json"), tmp_path / "proof.npy"), what
-    with pytest.raises(CertificateError, match="word of the solver alone"):
+    found = replace(result, tree=None, duals={}, message=f"{IN_TURNS}: 2 {FOUND}")
+    assert "decompose(model, result.structure)" in str(found)
+    with pytest.raises(CertificateError, match=r"word of the solver alone.*result\.structure"):
+        found.certificate(tmp_path / "proof.json")
+    with pytest.raises(CertificateError, match=r"word of the solver alone .*given\)$"):
         replace(result, tree=None).certificate(tmp_path / "proof.json")
     model, blocks = with_slack(1)
     result = decompose(model, blocks).solve()

@@ -86,8 +86,38 @@ def test_models_see_the_same_in_training_and_predictions(model: Any) -> None:
     assert fitted.feature_names_in_.tolist() == NAMES
     one = frame[9:10].astype({"when": object})  # a missing date, of a column without any value
     np.testing.assert_array_equal(fitted.predict(one), found[9:10])
-    with pytest.raises(ValueError, match="feature"):
+    with pytest.raises(ValueError, match=r"feature 'when' had dates .* of type str.*to_datetime"):
         fitted.predict(frame.assign(when="2024-01-01"))
+
+
+@pytest.mark.parametrize("unit", ["h", "M", "Y"])
+def test_periods_are_their_first_moments(unit: str) -> None:
+    """Of pandas' type and as objects, with gaps and without any value, after 2262 too."""
+    frame, _ = table(n_rows=40)
+    starts = frame["when"].dt.to_period(unit)
+    wanted = with_date_features(frame.assign(when=starts.dt.to_timestamp()))
+    for other in (starts, starts.astype(object)):
+        pd.testing.assert_frame_equal(with_date_features(frame.assign(when=other)), wanted)
+    nothing = with_date_features(frame.assign(when=pd.PeriodIndex([pd.NaT] * 40, freq=unit)))
+    assert nothing.columns.tolist() == NAMES
+    assert nothing[NAMES[1:5]].isna().to_numpy().all()
+    far = with_date_features(pd.DataFrame({"t": pd.PeriodIndex(["3000-01-01"], freq=unit)}))
+    assert far["t_days"].tolist() == [(datetime.date(3000, 1, 1) - datetime.date(1970, 1, 1)).days]
+
+
+def test_what_has_no_features_of_dates_is_refused() -> None:
+    """Columns without names, dates beyond microseconds, and times beyond the years of UTC."""
+    frame, y = table(n_rows=40)
+    unnamed = frame.set_axis([0, 1, 2], axis=1)
+    with pytest.raises(ValueError, match="the column 0, whose name is no text"):
+        TransformRegressor().fit(unnamed, y)
+    far = np.array(["300000-12-31", "NaT"], dtype="M8[s]")
+    with pytest.raises(ValueError, match="300000-12-31T00:00:00 is more than 290000 years"):
+        with_date_features(pd.DataFrame({"t": far}))
+    west = datetime.timezone(datetime.timedelta(hours=-5))
+    end = pd.Series([datetime.datetime(9999, 12, 31, 23, tzinfo=west)], dtype=object)
+    with pytest.raises(ValueError, match="in none of the years 1 to 9999 of UTC"):
+        with_date_features(pd.DataFrame({"t": end}))
 
 
 def test_contributions_and_effects_have_the_names() -> None:
@@ -123,11 +153,19 @@ def test_the_transformer_makes_them_for_other_models() -> None:
     model = make_pipeline(own, LinearRegression()).fit(whole, y[whole.index])
     assert model[0].get_feature_names_out().tolist() == ["size", "when_weekday", "when_hour"]
     assert model[1].feature_names_in_.tolist() == ["size", "when_weekday", "when_hour"]
-    with pytest.raises(ValueError, match="dates in other columns than in fit"):
+    with pytest.raises(ValueError, match=r"feature 'when' had dates .* float64 now"):
         model[0].transform(whole.assign(when=1.0))
+    changed = DateFeatures().fit(whole)
+    with pytest.raises(ValueError, match="dates in other columns than in fit"):
+        changed.transform(whole.assign(when=whole["when"] - whole["when"].min()))
     with pytest.raises(ValueError, match=r"X has columns \['when'\], and fit had \['size', 'when'"):
         model[0].transform(whole[["when"]])
     with pytest.raises(ValueError, match=r"features must be some of \['days', 'month'"):
         DateFeatures(("year",)).fit(whole)
+    for wrong in (3, (), None, "days"):
+        with pytest.raises(ValueError, match="features must be some of"):
+            DateFeatures(wrong).fit(whole)  # type: ignore[arg-type]
+    missing = own.transform(whole.assign(when=None))
+    assert missing[["when_weekday", "when_hour"]].isna().to_numpy().all()
     with pytest.raises(ValueError, match="must be a data frame"):
         DateFeatures().fit(whole.to_numpy())

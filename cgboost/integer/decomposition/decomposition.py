@@ -62,6 +62,15 @@ SHOWING_NOTHING = (StopReason.NO_COLUMN, StopReason.STALLED, StopReason.NO_BRANC
 IN_TURNS = "solved by branch and cut in HiGHS, in turns with a tree search"
 """How the message of a result begins where branch and cut had the answer first."""
 
+FOUND = "blocks were found"
+"""What the message of a result has where blocks were not given."""
+
+OVER_COLUMNS = (
+    "decompose(model, result.structure).solve() takes the blocks as given and begins with their "
+    "columns: if these decide before branch and cut does, they bring duals and a certificate"
+)
+"""What to do where branch and cut had the answer before the columns of found blocks."""
+
 WORTH = re.compile(r"(;|, or) (any solution )?costs at least [-+.\d]+(e[-+]?\d+)?")
 """What a message of a search says of solutions that it has not ruled out."""
 
@@ -144,7 +153,9 @@ class DecompositionResult:
     duals : dict of str to float
         Duals of the linking rows by name, in the relaxation of the root: by how much its optimum,
         in the sense of the model, rises with each unit of a side of the row. Empty where there is
-        none. See :class:`~cgboost.integer.BranchAndPriceResult`.
+        none, as where branch and cut was faster, which with found blocks has the first turn;
+        ``decompose(model, result.structure)`` begins with the columns. See
+        :class:`~cgboost.integer.BranchAndPriceResult`.
     solutions : list of ModelSolution
         The best ten that were met at most, best first; the first is ``x``.
     """
@@ -245,6 +256,8 @@ class DecompositionResult:
         if self.tree is not None:
             lines.append(f"nodes        {self.tree.n_nodes}")
             lines.append(f"columns      {self.tree.n_generated}")
+        if self.message.startswith(IN_TURNS) and FOUND in self.message and not self.duals:
+            lines.append(f"duals        none: {OVER_COLUMNS}")
         return "\n".join(lines)
 
 
@@ -634,9 +647,11 @@ def decompose(
         The path of an MPS or LP file, or a model: of HiGHS, CVXPY, PuLP, Pyomo, linopy, python-mip,
         OR-Tools (MathOpt, ``model_builder``, ``pywraplp``), PySCIPOpt or gurobipy. It is read once:
         what happens to it later changes nothing.
-    blocks : str, Path, mapping, callable or None
-        A ``.dec`` or ``.blk`` file; or a mapping from names of rows to blocks (any hashable values;
-        rows that are not listed, or have None, False, "" or NaN, are in the master; ``{}`` is no
+    blocks : str, Path, mapping, callable, Structure or None
+        A ``.dec`` or ``.blk`` file; the ``structure`` of a result, whose
+        blocks were found; or a mapping from names of rows to blocks (any hashable
+        values; rows that are not listed, or have None, False, "" or NaN, are in the master;
+        ``{}`` is no
         blocks); or a function of the name of a row that returns such a value, like
         ``lambda row: row.partition("_")[2]``. None: detect blocks.
     dialect : {"highs", "cplex", "scip", "cbc", "glpk"} or None
@@ -665,15 +680,15 @@ def decompose(
         found = detect(own)
         if found is None:
             return Decomposition(own, None, "no blocks were found")
-        why = f"{found.structure.n_blocks} blocks were found, linked by {found.why}"
+        why = f"{found.structure.n_blocks} {FOUND}, linked by {found.why}"
         return Decomposition(own, found.structure, why, detected=True)
     if callable(blocks):
         blocks = {row: blocks(row) for row in own.row_names}
     if not isinstance(blocks, Mapping | str | Path):
         raise TypeError(
             "blocks must be a mapping from names of rows to blocks, a function of a name, the path "
-            "of a .dec or .blk file, None to detect blocks, or {} for no blocks, "
-            f"got {type(blocks).__name__}"
+            "of a .dec or .blk file, the structure of a result, None to detect blocks, or {} for "
+            f"no blocks, got {type(blocks).__name__}"
         )
     if isinstance(blocks, Mapping):
         structure, why = structure_of(own, blocks), "blocks as given"
