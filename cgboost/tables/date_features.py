@@ -45,8 +45,8 @@ def with_date_features(
     Parameters
     ----------
     X : data frame or array
-    kept : collection of str
-        Columns that stay as they are.
+    kept : collection of str or int
+        Columns that stay as they are, by names or numbers.
     parts : collection of str
         Of :data:`PARTS`; of a length of time there are days only.
     expected : collection of str
@@ -56,16 +56,19 @@ def with_date_features(
     Raises
     ------
     ValueError
-        If a feature would be called as another column is, ``kept`` has numbers, names of columns
-        are no text, or a column has no dates where the model knows features of its dates.
+        If a feature would be called as another column is, ``kept`` has numbers beside columns that
+        do not stay, names of columns are no text, or a column has no dates where the model knows
+        features of its dates.
     """
     if not is_frame(X):
         return X
     frame = frame_of(X)
+    names = frame.columns
+    kept_names = {names[one] if _is_number_of(one, names) else one for one in kept}
     order: list[str] = []
     made: dict[str, Vector] = {}
     for own in frame.iter_columns():
-        stays = own.name in kept or own.name in expected
+        stays = own.name in kept_names or own.name in expected
         new = {} if stays else _features_of(own, parts, expected)
         lost = [] if stays or new else _expected_of(own.name, parts, expected)
         if lost and not {*lost} & {*frame.columns}:
@@ -101,6 +104,11 @@ def with_date_features(
         numbers.index = X.index
     parted: Any = [frame, nw.from_native(numbers, eager_only=True)]
     return nw.concat(parted, how="horizontal").select(order).to_native()
+
+
+def _is_number_of(one: Any, names: list[str]) -> bool:
+    """Whether this is the number of a column that has a name."""
+    return isinstance(one, Integral) and one not in names and 0 <= one < len(names)
 
 
 def _features_of(

@@ -20,7 +20,7 @@ import numpy as np
 from cgboost.additive.statistics.moments import BETTER, Moments, squared_error
 from cgboost.additive.trees.boosted_trees import CodedRows, WorkingResponse
 from cgboost.additive.trees.model_tree import ModelTree, ModelTreeNode
-from cgboost.additive.trees.split_search import BinarySplit, Interactions, Limits, SplitSearch
+from cgboost.additive.trees.split_search import BinarySplit, Interactions, SplitLimits, SplitSearch
 from cgboost.arrays import Indices, Mask, ShortIndices, Vector, blocks_of
 from cgboost.parallel.threads import Mapped
 from cgboost.tables.histograms import bin_matrix, ones_for
@@ -215,10 +215,10 @@ class TreeGrower:
         b = node.moments.scatter[0, :-1, -1]
         return np.asarray(np.linalg.lstsq(A[np.ix_(kept, kept)], b[kept], rcond=SINGULAR)[0])
 
-    def _limits(self, node: GrowingNode, features: Indices) -> Limits:
+    def _limits(self, node: GrowingNode, features: Indices) -> SplitLimits:
         """Which splits a node may have."""
         after = self.interactions.after(node.path)
-        return Limits(after, self.interactions.beside(node.path, features), self._lost(node))
+        return SplitLimits(after, self.interactions.beside(node.path, features), self._lost(node))
 
     def _lost(self, node: GrowingNode) -> Vector:
         """What a split on each feature loses: slopes of the node's model that must not meet it.

@@ -89,7 +89,7 @@ class Interactions(NamedTuple):
         return np.asarray((own[:, features, None] & own[:, None, :]).any(axis=0))
 
 
-class Limits(NamedTuple):
+class SplitLimits(NamedTuple):
     """Which splits a node may have.
 
     Attributes
@@ -139,7 +139,7 @@ class SplitSearch:
         return _Layout.of_all(self.groups, self.starts)
 
     def best(
-        self, histograms: Vector, regressors: Indices, least: float, limits: Sequence[Limits]
+        self, histograms: Vector, regressors: Indices, least: float, limits: Sequence[SplitLimits]
     ) -> list[BinarySplit | None]:
         """The split of every node that gains most; of equals the first feature, at its first place.
 
@@ -151,7 +151,7 @@ class SplitSearch:
             The features z whose slopes may change.
         least : float
             A split gains more than this; differences below it do not count.
-        limits : sequence of Limits
+        limits : sequence of SplitLimits
             Of every node.
         """
         n_nodes, n_features = len(histograms), len(self.groups)
@@ -189,7 +189,7 @@ class SplitSearch:
         tops: Vector,
         found: Sequence[tuple[_Layout, Indices, Vector]],
         least: float,
-        limits: Limits,
+        limits: SplitLimits,
     ) -> BinarySplit | None:
         """The best split of a node, from the gains at all places."""
         worth = tops - limits.lost

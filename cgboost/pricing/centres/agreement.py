@@ -20,13 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.arrays import Indices, Vector, blocks_of
 from cgboost.exceptions import KernelError
+from cgboost.forks import cached_property
 from cgboost.kernels import Kernel, Matrix
 from cgboost.kernels.expansions import ROWS_AT_ONCE, Arithmetic
 from cgboost.kernels.kernel import gradient_from_products
