@@ -54,7 +54,7 @@ PROOF_SECONDS = 120.0
 SAME_ERRORS = ROUNDING_ERRORS = 1e-6
 """Objectives that differ by this share of their step are the same."""
 
-MOST_STEPS = 1e5
+MOST_WEIGHT_STEPS = 1e5
 """Of the smallest weight in the largest one: solvers take a hundredth of a step for none then."""
 
 WHOLE_STEP = 0.99
@@ -395,6 +395,6 @@ def unit_of(weights: Vector, cost: Vector) -> tuple[float, float]:
     least = float(weights.min())
     in_least = np.r_[weights, cost] / least
     whole = np.abs(in_least - np.rint(in_least)) <= SAME_ERRORS * 1e-3
-    if whole.all() and in_least.max() <= MOST_STEPS:
+    if whole.all() and in_least.max() <= MOST_WEIGHT_STEPS:
         return least, 1.0
     return float(weights.mean()), 0.0

@@ -140,12 +140,12 @@ def costs_of(columns: Sequence[Column]) -> Vector:
 def matrix_of(columns: Sequence[Column]) -> sp.csc_array:
     """Columns side by side, shape (n_rows, n_columns)."""
     own = [column.values for column in columns]
-    size = max(1, DENSE_BLOCK // max(1, len(own[0])))
+    size = max(1, NUMBERS_SIDE_BY_SIDE // max(1, len(own[0])))
     blocks = [sp.csr_array(np.stack(own[some], dtype=float)) for some in blocks_of(len(own), size)]
     return sp.vstack(blocks, format="csr").T
 
 
-DENSE_BLOCK = 2**22
+NUMBERS_SIDE_BY_SIDE = 2**22
 """Numbers of columns that are side by side before the zeros among them are left out."""
 
 PHASE_ONE_FACTOR = 1e6
