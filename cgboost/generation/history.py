@@ -373,9 +373,12 @@ class Trace:
         """Those of a run that is gone on with."""
         self._lowest, self._highest = lowest, highest
 
-    def seconds_left(self, limit: float | None) -> float | None:
-        """What is left for the master; the first solve is let through, to have one round."""
-        if limit is None or not self.entries:
+    def seconds_left(self, limit: float | None, *, first: bool = False) -> float | None:
+        """What is left for the master; the first solve is let through, to have one round.
+
+        Unless it has a limit, too (``first``): where a master can do without it.
+        """
+        if limit is None or not (self.entries or first):
             return None
         return max(0.01, limit - (time.perf_counter() - self.started))
 

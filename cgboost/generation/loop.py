@@ -313,7 +313,8 @@ class ColumnGeneration:
         clock, limits = time.perf_counter(), self.limits
         self._aim(len(trace.entries), trace.coming, trace.best_bound)
         with blaming(StopReason.MASTER_FAILED):
-            state = self.master.solve(time_limit=trace.seconds_left(self.time_limit))
+            left = trace.seconds_left(self.time_limit, first=self._able.has_start)
+            state = self.master.solve(time_limit=left)
             if not np.isfinite(state.pseudo_response).all() or np.isnan(state.objective):
                 raise MasterError(
                     "the restricted master returned duals that are not finite, or no objective"

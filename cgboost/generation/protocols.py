@@ -288,6 +288,8 @@ class Abilities:
         False: no bound before the end; a round known to be the last is then not priced.
     columns_per_round : int
         So many columns are taken from one pricing pass, unless the loop is told otherwise.
+    has_start : bool
+        Whether the first solve, where it runs out of time, answers with what it has begun from.
     replace : callable or None
         ``replace(columns)`` takes new columns into the problem, and those that were in it leave.
         For pricers whose columns replace all others; a master without it keeps them.
@@ -302,6 +304,7 @@ class Abilities:
     descends: bool = True
     proves: bool = True
     columns_per_round: int = 1
+    has_start: bool = False
     replace: Callable[[Sequence[Column]], None] | None = None
     take_up: Callable[[Sequence[Column], Vector, Any], None] | None = None
 

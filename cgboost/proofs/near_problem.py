@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cgboost.arrays import Indices, Vector
 from cgboost.estimators.common.certified import BaseBoost, Certified
-from cgboost.estimators.common.plan import RunTask
+from cgboost.estimators.common.plan import RunTask, Watch
 from cgboost.estimators.common.training_rows import TrainingRows, is_source
 from cgboost.estimators.rules.base_rule_set import WithinBudget
 from cgboost.exceptions import CertificateError
@@ -167,7 +167,7 @@ class NearProblem:
     def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any, epsilon: float) -> None:
         _check_kind(model)
         self.training, plan = _plan_of(model, X, y, sample_weight)
-        task = next(iter(plan.tasks()))
+        task = next(iter(plan.tasks(Watch())))
         self.pricer, self.pool = _checked(model, task), plan.pool
         self.master = cast(SupportVectorMaster, task.master)
         self.two_sided, self.offset = self.master.two_sided, self.master.offset

@@ -356,7 +356,7 @@ class _Greedy(Plan):
     criterion: HighDimensionalCriterion | None
     pricer: Callable[..., Pricer]
 
-    def tasks(self) -> Iterator[RunTask]:
+    def tasks(self, watch: Watch) -> Iterator[RunTask]:
         """The run."""
         callbacks = () if self.criterion is None else (self.criterion,)
         yield RunTask(self.master, self.pricer(self.pool, repeats=False), callbacks=callbacks)

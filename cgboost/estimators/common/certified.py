@@ -33,7 +33,7 @@ from cgboost.estimators.common.objective import (
     loss_of,
 )
 from cgboost.estimators.common.parameters import check_count, check_nu, check_number, check_solver
-from cgboost.estimators.common.plan import Plan, RunTask, StopRule
+from cgboost.estimators.common.plan import Plan, RunTask, StopRule, Watch
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.scoring import scorers_of
 from cgboost.estimators.common.training_rows import EvalSets, HeldSets, TrainingRows, named_sets
@@ -498,7 +498,7 @@ class Certified(Proven):
         """A plan of this kind for the same problem, with what such a plan has of its kind."""
         return cls(**{known.name: getattr(plan, known.name) for known in fields(plan)}, **own)
 
-    def tasks(self) -> Iterator[RunTask]:
+    def tasks(self, watch: Watch) -> Iterator[RunTask]:
         """Master and pricer of each run, one after the other."""
         family, pool, last = self.family, self.pool, None
         for number, y in enumerate(self.y_of_runs):
@@ -525,7 +525,8 @@ class Certified(Proven):
             if start is None and self.stop.max_columns is None:
                 # of many kernel rows: a loop over a part of them; of linear models: all of few
                 # features, or, where these are many and the loss is smooth, loops at smaller prices
-                start = last or family.warm_start(pool, master.loss, make_master)
+                seconds = watch.seconds(self.target_kind.n_runs - number)
+                start = last or family.warm_start(pool, master.loss, make_master, seconds)
             # of kernels: how many columns to expect, free centres, machines solved to the end
             master, pricer = family.prepared(pool, master, pricer, make)
             if start is not None:

@@ -50,6 +50,7 @@ from cgboost.losses.loss import PROOF, require
 from cgboost.losses.registry import LOSSES, check_task, get_loss
 from cgboost.masters.support_vector.formulations import BudgetMaster, EntropyMaster
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster, WarmStart
+from cgboost.optimizers.solver_options import deadline_of
 from cgboost.penalties import L1, L2, RKHS, GroupNorm, L1Ball, Penalty, SquaredGroupNorm
 from cgboost.tolerances import LARGEST_COST, UNIT_ROUNDOFF
 
@@ -134,8 +135,16 @@ class ColumnFamily(ABC):
         """C with Σ|α| and numbers to predict, where the user gives none."""
         return cost_by_noise(rows, loss)
 
-    def warm_start(self, pool: Any, loss: Any, make_master: Callable[[Any], Any]) -> WarmStart:
-        """Columns to start from."""
+    def warm_start(
+        self, pool: Any, loss: Any, make_master: Callable[[Any], Any], time_limit: float | None
+    ) -> WarmStart:
+        """Columns to start from.
+
+        Parameters
+        ----------
+        time_limit : float or None
+            Seconds for the start and the run that it is for (:func:`end_of_start`).
+        """
         return WarmStart()
 
     @abstractmethod
@@ -176,6 +185,22 @@ LEVEL_OF_LABELS = 3.0
 """The same for labels, where most rows end without a derivative."""
 
 SCALE_Y = "scale y to standard deviation 1 (sklearn.compose.TransformedTargetRegressor)"
+
+
+SHARE_OF_START = 0.5
+"""The part of a run's time after which its start has an end: the rest is for the run itself, which
+has no certificate before."""
+
+
+def end_of_start(time_limit: float | None) -> float:
+    """When a start has to come to an end, which begins now.
+
+    Parameters
+    ----------
+    time_limit : float or None
+        Seconds for the start and for what it is a start of.
+    """
+    return deadline_of(None if time_limit is None else SHARE_OF_START * time_limit)
 
 
 @dataclass(frozen=True)

@@ -103,10 +103,11 @@ class Plan(ABC):
     pool: Any = field(repr=False)
 
     @abstractmethod
-    def tasks(self) -> Iterator[RunTask]:
+    def tasks(self, watch: Watch) -> Iterator[RunTask]:
         """Master and pricer of one run after the other.
 
-        The matrices of a run go before there are those of the next.
+        The matrices of a run go before there are those of the next. What is solved to prepare a run
+        counts against the deadline of ``watch``, as the run does.
         """
 
     def shared(self, functions: list[Any]) -> list[Any]:
@@ -120,7 +121,7 @@ class Rounds(Plan):
 
     make_tasks: Callable[[], Iterator[RunTask]] = field(repr=False)
 
-    def tasks(self) -> Iterator[RunTask]:
+    def tasks(self, watch: Watch) -> Iterator[RunTask]:
         """Master and pricer of one run after the other."""
         return self.make_tasks()
 
@@ -186,7 +187,7 @@ def solve(plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None) 
     records = iter(()) if records is None else records
     runs: list[FittedRun] = []
     kind, interrupted = plan.target_kind, False
-    for task in plan.tasks():  # enumerate() would keep the last one
+    for task in plan.tasks(watch):  # enumerate() would keep the last one
         k = len(runs)
         loop = ColumnGeneration(
             task.master,

@@ -443,7 +443,7 @@ class Obeying(Proven):
     columns_per_round: int
     starts: dict[int, WarmStart] = field(default_factory=dict, repr=False)
 
-    def tasks(self) -> Iterator[RunTask]:
+    def tasks(self, watch: Watch) -> Iterator[RunTask]:
         """Master and pricer of every output, from the columns of an earlier attempt."""
         problem: ConstrainedProblem = self.pool
         for number, target in enumerate(self.y_of_runs):

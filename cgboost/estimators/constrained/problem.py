@@ -35,7 +35,7 @@ FIRST_PRICE = 10.0
 """The price of one unit beyond a limit that a fit begins with, relative to the cost of all rows at
 an error of 1: what a limit costs is mostly below the loss of the model without columns."""
 
-MANY_ROWS = 5000
+ROWS_OF_INTERIOR_POINT = 5000
 """From so many rows on interior points are quicker with limits too: on Adult, 8000 rows of 56
 features, they took 0.5 to 0.8 of the time with limits on rates, on scores and on a slope."""
 
@@ -235,7 +235,7 @@ class ConstrainedProblem:
                 **options,
             )
         if plain:
-            few = len(problem.y) < MANY_ROWS and (len(limits) or self.family.repeats)
+            few = len(problem.y) < ROWS_OF_INTERIOR_POINT and (len(limits) or self.family.repeats)
             if options["solver"] == "auto" and few:
                 options["solver"] = VERTICES  # interior points take many steps with limits
             return ConstrainedMaster(

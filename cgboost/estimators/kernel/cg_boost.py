@@ -144,7 +144,8 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
     time_limit : float or None
         Seconds for the fit. With several classes, the remaining time is shared evenly. Solvers that
         cannot be interrupted, such as PIQP, may exceed it by one solve. The first round is always
-        completed; its model has no columns yet.
+        completed; its model has no columns yet, or those that a part of the rows has led to, and
+        no gap where the time is over before the first pass over the kernels is.
     solver : str, default="auto"
         "auto" or one of the names in ``solvers.available_backends()``.
     solver_options : dict or None

@@ -95,7 +95,11 @@ class FreeCentres(KernelColumns):
         )
 
     def warm_start(
-        self, pool: KernelPool, loss: Any, make_master: Callable[[Any], Any]
+        self,
+        pool: KernelPool,
+        loss: Any,
+        make_master: Callable[[Any], Any],
+        time_limit: float | None,
     ) -> WarmStart:
         """None: the first stage is one."""
         return WarmStart()

@@ -1,8 +1,5 @@
 """Columns from a library of kernels: CG-Boost.
 
-With few kernel values the linear program over all columns is solved at once, and the loop starts
-from its vertex: its round shows that no column is missing.
-
 With many rows the first rounds are spent on finding what a few thousand rows can say as well. The
 problem is therefore solved coarsely on a random part of the rows first (and that one from its own
 part, if it is still large), and the full problem starts with the columns it uses, and with the
@@ -13,6 +10,7 @@ Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*,
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
@@ -21,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.estimators.common.fitted_runs import Table
-from cgboost.estimators.common.objective import ColumnFamily
+from cgboost.estimators.common.objective import ColumnFamily, end_of_start
 from cgboost.estimators.common.parameters import check_choice, check_number
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.exceptions import see
+from cgboost.generation.history import StopReason
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import Pricer
 from cgboost.kernels import as_library
@@ -38,6 +37,7 @@ from cgboost.masters.support_vector.support_vector_master import (
     SupportVectorMaster,
     WarmStart,
 )
+from cgboost.optimizers.solver_options import time_left
 from cgboost.parallel import as_executor
 from cgboost.penalties import L2, RKHS, FunctionNorm, Penalty, get_penalty
 from cgboost.penalties.function_norm import NO_SIGN_RULE
@@ -46,11 +46,6 @@ from cgboost.pricing.scans.scan import MANY_STRATA
 
 Priority = Literal["full", "stratified", "strict"]
 """Orders in which kernels are searched (:mod:`cgboost.pricing.scans.scan`)."""
-
-FEW_VALUES = 200_000
-"""Kernel values up to which the linear program over all columns is solved without rounds: with
-three kernels and 100 to 250 rows that takes 0.5 to 0.9 of the time of a loop (1.1 to 1.2 at prices
-with hardly a column), with 300 rows 1.0 to 1.2, with 400 rows 0.9 to 1.9."""
 
 MANY_ROWS = 6000
 """From this number of rows on, a part of them gives a warm start."""
@@ -69,6 +64,7 @@ def warm_start_from_part(
     pool: KernelPool,
     loss: SupportVectorLoss,
     make_master: Callable[[SupportVectorLoss], SupportVectorMaster],
+    time_limit: float | None = None,
 ) -> WarmStart:
     """Warm start from what a part of the rows of a pool uses; empty where the rows are few.
 
@@ -78,38 +74,39 @@ def warm_start_from_part(
         On all rows of the pool.
     make_master : callable
         A master for such a loss.
+    time_limit : float or None
+        Seconds for this and the run that begins there.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C, which a loop takes for its own: there is no model yet.
     """
+    end = end_of_start(time_limit)
     n_rows = pool.X.shape[0]
     if n_rows < MANY_ROWS:
         return WarmStart()
     rows = np.sort(np.random.default_rng(0).permutation(n_rows)[: n_rows // PART])
     kernels = {family.name: family.kernel for family in pool.families}
     part, part_loss = KernelPool(KernelLibrary(kernels), pool.X[rows]), loss.on_part(rows)
-    master = make_master(part_loss)
-    master.start_from(warm_start_from_part(part, part_loss, make_master))
-    ColumnGeneration(
-        master,
-        StrataPricer(part, tol=COARSE),
-        tol=COARSE,
-        columns_per_round=round(COLUMNS * len(rows)),
-    ).run()
+    own = warm_start_from_part(part, part_loss, make_master, time_left(end))
+    if time.perf_counter() < end:
+        master = make_master(part_loss)
+        master.start_from(own)
+        loop = ColumnGeneration(
+            master,
+            StrataPricer(part, tol=COARSE),
+            tol=COARSE,
+            columns_per_round=round(COLUMNS * len(rows)),
+            time_limit=time_left(end),
+        )
+        if loop.run().stop_reason is StopReason.INTERRUPTED:  # which is for the fit to see
+            raise KeyboardInterrupt
+        own = master.warm_start
     numbers = {name: stratum for stratum, name in enumerate(pool.strata)}
-    own = master.warm_start
     keys = [(numbers[column.stratum], int(rows[column.key[1]])) for column in own.columns]  # type: ignore[index]
     columns = pool.columns([stratum for stratum, _ in keys], [row for _, row in keys])
     return replace(own, columns=columns)
-
-
-def warm_start_from_whole(pool: KernelPool, master: SupportVectorMaster) -> WarmStart:
-    """The optimal vertex over all columns of a pool; empty where no simplex has it."""
-    n_rows = pool.X.shape[0]
-    strata, indices = np.divmod(np.arange(len(pool.strata) * n_rows), n_rows)
-    vertex = master.solved_at_once(pool.values_on(strata, indices, None))
-    if vertex is None:
-        return WarmStart()
-    used = np.flatnonzero(vertex.coef)
-    columns = pool.columns(strata[used].tolist(), indices[used].tolist())
-    return WarmStart(columns, vertex.coef[used], vertex.intercept, expected=len(columns))
 
 
 MOST_PER_ROUND = 400
@@ -318,20 +315,20 @@ class KernelColumns(ColumnFamily):
         return MachineMaster(again, whole), MachinePricer(kernel, pricer)
 
     def warm_start(
-        self, pool: KernelPool, loss: SupportVectorLoss, make_master: Callable[[Any], Any]
+        self,
+        pool: KernelPool,
+        loss: SupportVectorLoss,
+        make_master: Callable[[Any], Any],
+        time_limit: float | None,
     ) -> WarmStart:
-        """With few values the optimum itself, with many rows what a part of the rows uses."""
+        """With many rows, what a part of the rows makes use of."""
         if not (
             self.penalty.is_positively_homogeneous
             and isinstance(loss, SupportVectorLoss)
             and loss.mass is None
         ):
             return WarmStart()
-        n_rows, n_kernels = pool.X.shape[0], len(pool.strata)
-        few = n_kernels * n_rows * n_rows <= FEW_VALUES
-        if few and self.at_once == TO_THE_END and loss.n_rows == n_rows:
-            return warm_start_from_whole(pool, make_master(loss))
-        return warm_start_from_part(pool, loss, make_master)
+        return warm_start_from_part(pool, loss, make_master, time_limit)
 
     def described(
         self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows

@@ -78,7 +78,9 @@ class WholeKernels(KernelColumns):
         share = max(KERNELS_PER_ROUND, round(SHARE_PER_ROUND * count))
         return count if self.at_once == "all" else share
 
-    def warm_start(self, pool: Any, loss: Any, make_master: Callable[[Any], Any]) -> WarmStart:
+    def warm_start(
+        self, pool: Any, loss: Any, make_master: Callable[[Any], Any], time_limit: float | None
+    ) -> WarmStart:
         """None."""
         return WarmStart()
 

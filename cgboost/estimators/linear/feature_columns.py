@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cgboost.arrays import Indices, Vector
 from cgboost.estimators.common.fitted_runs import Table
-from cgboost.estimators.common.objective import ColumnFamily
+from cgboost.estimators.common.objective import ColumnFamily, end_of_start
 from cgboost.estimators.common.parameters import check_bool
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.generation.columns import Column
@@ -35,6 +35,7 @@ from cgboost.masters import FreeColumns, MatrixColumns
 from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.solver_choice import FEW_NUMBERS
+from cgboost.optimizers.solver_options import time_left
 from cgboost.pricing.scans.scan import StrataPricer
 from cgboost.pricing.univariate.constrained_features import ConstrainedFeaturePool
 from cgboost.pricing.univariate.feature_pricer import STRATUM, Feature, FeaturePool
@@ -58,7 +59,7 @@ class FeatureColumns(ColumnFamily):
 
     Attributes
     ----------
-    standardize, penalty_weights, fit_intercept, time_limit
+    standardize, penalty_weights, fit_intercept
         As in the estimators.
     at_once : bool
         Whether all features may be there from the first round on, where they are few.
@@ -67,7 +68,6 @@ class FeatureColumns(ColumnFamily):
     standardize: bool = False
     penalty_weights: ArrayLike | None = None
     fit_intercept: bool = True
-    time_limit: float | None = None
     at_once: bool = True
 
     accept_sparse = ("csc", "csr")
@@ -153,14 +153,20 @@ class FeatureColumns(ColumnFamily):
             master.add([column for column in columns if column.key not in held])
         return master, pricer
 
-    def warm_start(self, pool: FeaturePool, loss: Any, make_master: Callable[[Any], Any]) -> Any:
+    def warm_start(
+        self,
+        pool: FeaturePool,
+        loss: Any,
+        make_master: Callable[[Any], Any],
+        time_limit: float | None,
+    ) -> WarmStart:
         """All features where they are few numbers, else by continuation."""
         count, n_rows = pool.size(0), loss.n_rows
         if self.at_once and count <= FEWEST_FEATURES and count * n_rows <= FEW_NUMBERS:
             every = pool.columns([0] * count, range(count))
             return WarmStart(every, np.zeros(count), complete=True)
         own = pool, loss, make_master, self.columns_per_round(pool, loss.n_rows)
-        return warm_start_by_continuation(*own, self.time_limit)
+        return warm_start_by_continuation(*own, time_limit)
 
     def described(
         self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
@@ -216,11 +222,6 @@ CONTINUATION_GAP = 1e-2
 """The relative gap of problems on the way: the next one changes more."""
 
 
-SHARE_OF_LIMIT = 0.5
-"""The part of a time limit after which there are no more steps: the rest is for the problem itself,
-which has no certificate on the way."""
-
-
 def warm_start_by_continuation(
     pool: FeaturePool,
     loss: Any,
@@ -237,11 +238,9 @@ def warm_start_by_continuation(
     make_master : callable
         A master for such a loss.
     time_limit : float or None
-        Of the fit, in seconds.
+        Seconds for this and the run that begins there.
     """
-    start, end = WarmStart(), np.inf
-    if time_limit is not None:
-        end = time.perf_counter() + SHARE_OF_LIMIT * time_limit
+    start, end = WarmStart(), end_of_start(time_limit)
     if not (isinstance(loss, RowwiseLoss) and isinstance(loss.on_rows, WeightedLoss)):
         return start
     if pool.size(0) < MANY_FEATURES * loss.n_rows:
@@ -249,11 +248,11 @@ def warm_start_by_continuation(
     on_rows, master = loss.on_rows, make_master(loss.on_rows)
     if len(master.columns):  # free columns, which a loss of no price leaves undetermined
         return start
-    scores = pool.all_scores(master.solve().pseudo_response)
+    scores = pool.all_scores(master.solve(time_limit=time_left(end)).pseudo_response)
     price = master.form.threshold / float(master.form.sizes(scores, 0.0).max(initial=SMALLEST))
     if price * NEAR_PRICE >= 1.0:
         return start
-    while (price := STEP * price) < 1.0 / STEP and (left := end - time.perf_counter()) > 0:
+    while (price := STEP * price) < 1.0 / STEP and time.perf_counter() < end:
         master = make_master(on_rows.loss.on(on_rows.target, price * on_rows.weights))
         master.start_from(start)
         pricer = StrataPricer(pool, tol=CONTINUATION_GAP)
@@ -262,7 +261,7 @@ def warm_start_by_continuation(
             pricer,
             tol=CONTINUATION_GAP,
             columns_per_round=columns_per_round,
-            time_limit=None if time_limit is None else left,
+            time_limit=time_left(end),
         )
         if loop.run().stop_reason is StopReason.INTERRUPTED:  # which is for the fit to see
             raise KeyboardInterrupt

@@ -19,7 +19,7 @@ from cgboost.estimators.common.certified import Certified
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.parameters import check_number
-from cgboost.estimators.common.plan import Plan, RunTask
+from cgboost.estimators.common.plan import Plan, RunTask, Watch
 from cgboost.estimators.common.targets import TargetKind, in_unit
 from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.estimators.linear.base_sparse_linear import BaseMeanLoss, PenaltyName
@@ -337,7 +337,7 @@ class Quantiles(TargetKind):
 class Noncrossing(Certified):
     """One problem of all quantiles, whose outputs must not cross."""
 
-    def tasks(self) -> Iterator[RunTask]:
+    def tasks(self, watch: Watch) -> Iterator[RunTask]:
         """The one run."""
         levels = self.target_kind.names
         assert levels is not None

@@ -23,6 +23,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -53,6 +54,9 @@ PROOF_SECONDS = 120.0
 SAME_ERRORS = ROUNDING_ERRORS = 1e-6
 """Objectives that differ by this share of their step are the same."""
 
+MOST_STEPS = 1e5
+"""Of the smallest weight in the largest one: solvers take a hundredth of a step for none then."""
+
 WHOLE_STEP = 0.99
 """A rule set is better by a step where its objective is smaller by this share of one: bounds have
 errors of rounding. A bound is rounded up to whole steps if it is above one by the rest."""
@@ -82,8 +86,8 @@ class CoverSearch:
         The best rule set.
     objective, bound : float
         Of it, and of all rule sets that are better than ``cutoff``.
-    interrupted : bool
-        Whether Ctrl-C has ended the search.
+    interrupted, late : bool
+        Whether Ctrl-C has ended the search, and whether the time has.
     history : dict of str to list
         After each step, the objective and the bound by then, their gap, the columns of the linear
         program, and the seconds.
@@ -101,6 +105,7 @@ class CoverSearch:
     objective: float = math.inf
     bound: float = -math.inf
     interrupted: bool = False
+    late: bool = False
     history: dict[str, list[float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -113,13 +118,23 @@ class CoverSearch:
         self._rows = [*self.pricer.rows, *self._limits]
 
     def run(self) -> None:
-        """Search until the gap is closed, or the time is up."""
-        master = self._master()
-        self._offer(self._one_by_one())
+        """Search until the gap is closed, the time is up, or Ctrl-C is pressed."""
+        self._offer([])
         self.bound = 0.0 if self.pricer.exact else -math.inf
-        self._note(master)
-        if self._is_closed:
+        try:
+            self._search()
+        except KeyboardInterrupt:
+            self.interrupted = True
+        if self.interrupted:
+            self._note(len(self.rules))
+        self.late = not self._is_closed and not self._left
+
+    def _search(self) -> None:
+        self._add_one_by_one()
+        self._note(len(self.rules))
+        if self._is_closed or not self._left:
             return
+        master = self._master()
         master.add(self.rules)
         result = ColumnGeneration(
             master,
@@ -135,7 +150,7 @@ class CoverSearch:
             return
         if not self.pricer.exact:
             self._combine([column for column in master.columns if column.stratum == "rule"])
-            self._note(master)
+            self._note(len(master.columns))
             return
         for most in (FEW, MANY):
             if not self._is_closed and self._left:
@@ -174,13 +189,13 @@ class CoverSearch:
             held |= rule.values[:n_groups] > 0
         return float(positive[~held].sum()) + sum(rule.cost for rule in rules)
 
-    def _note(self, master: LinearMaster) -> None:
+    def _note(self, n_columns: int) -> None:
         entry = {
             "round": len(self.history.get("round", ())),
             "objective": self.objective,
             "bound": self.bound,
             "gap": relative_gap(self.objective, self.bound, abs(self.objective) or 1.0),
-            "columns": len(master.columns),
+            "columns": n_columns,
             "seconds": time.perf_counter() - self._started,
         }
         for name, value in entry.items():
@@ -199,19 +214,20 @@ class CoverSearch:
         master.add(self.pricer.missed(self._rows))
         return master
 
-    def _one_by_one(self) -> list[Column]:
-        """Rules that each take off the most errors, while there is room for them."""
-        rules: list[Column] = []
+    def _add_one_by_one(self) -> None:
+        """Take the rule that takes off the most errors while there is room for one, and time."""
         held = np.zeros(len(self.pricer.groups), dtype=bool)
         room = self._limits.get(CONDITIONS, math.inf)
-        while len(rules) < self._limits[RULES] and room >= 1:
+        while len(self.rules) < self._limits[RULES] and room >= 1:
+            self.pricer.seconds_left = self._left
             rule = self.pricer.best_for(held, room, self._rows)
             if rule is None:
                 break
-            rules.append(rule)
+            self._offer([*self.rules, rule])
             held |= rule.values[: len(held)] > 0
             room -= len(rule.key)  # type: ignore[arg-type]
-        return rules
+            if not self._left:
+                break
 
     def _list(self, master: LinearMaster, most: int) -> None:
         """Combine the rules of the smallest reduced costs, all that a better rule set can have."""
@@ -224,22 +240,24 @@ class CoverSearch:
         relaxed = master.bound(state, Priced((), exact=True, reduced_cost=least))
         assert relaxed is not None  # copies are known
         self._raise(relaxed)
-        self._note(master)
+        self._note(len(master.columns))
         if self._is_closed:
             return
-        inner = self._combine(columns) if columns else math.inf
-        self._raise(min(inner, relaxed + outside))
-        self._note(master)
+        self._raise(min(self._combine(columns), relaxed + outside))
+        self._note(len(master.columns))
 
     def _combine(self, columns: Sequence[Column]) -> float:
         """Offer the best combination of some rules; a bound on all of them."""
+        if not columns:
+            return math.inf
         n_groups, limits = len(self.pricer.groups), list(self._limits.values())
-        every = [*self.pricer.missed(self._rows), *columns]
-        values = sp.hstack([sp.csc_array(column.values[:, None]) for column in every]).tocsc()
-        is_rule = np.arange(len(every)) >= n_groups
+        rules = sp.csc_array(np.stack([column.values for column in columns], axis=1))
+        values = sp.hstack([sp.eye_array(len(self._rows), n_groups), rules], format="csc")
+        is_rule = np.arange(values.shape[1]) >= n_groups
+        missed = self.pricer.positive[self.pricer.groups]
         least = max(self.tol, WHOLE_STEP * self.step / max(self._upper, self.step, 1.0))
         found = milp(
-            np.array([column.cost for column in every]),
+            np.r_[missed, [column.cost for column in columns]],
             integrality=is_rule.astype(int),
             bounds=Bounds(0.0, 1.0),
             constraints=LinearConstraint(
@@ -250,7 +268,7 @@ class CoverSearch:
             options={"time_limit": max(0.1, self._left), "mip_rel_gap": least},
         )
         if found.x is not None:
-            self._offer([every[j] for j in np.flatnonzero(is_rule & (found.x > 0.5)).tolist()])
+            self._offer([columns[j] for j in np.flatnonzero(found.x[n_groups:] > 0.5).tolist()])
         bound = found.mip_dual_bound
         return -math.inf if bound is None or not math.isfinite(bound) else float(bound)
 
@@ -269,6 +287,8 @@ class AnyRule:
         Of a rule itself, by its number of conditions.
     votes : sequence of float
         1.0 for rules of the class of the sign 1, −1.0 for those of the other one; both are tried.
+    labels : sequence
+        The classes of the signs −1 and 1.
     exact : bool
     search_limit : float
     tol : float
@@ -280,6 +300,7 @@ class AnyRule:
     budget: Budget
     cost: Vector
     votes: Sequence[float]
+    labels: Sequence[Any]
     exact: bool
     search_limit: float
     tol: float
@@ -289,9 +310,11 @@ class AnyRule:
         unit, step = unit_of(self.weights, self.cost[1:])
         given = watch.seconds(1)
         seconds = PROOF_SECONDS if given is None else given
-        started, best, bound = time.perf_counter(), None, math.inf
+        started, best, bound, late = time.perf_counter(), None, math.inf, False
+        history: dict[str, list[float]] = {}
         for number, vote in enumerate(self.votes, 1):
-            left = max(0.0, seconds - (time.perf_counter() - started))
+            before = time.perf_counter() - started
+            left = max(0.0, seconds - before)
             search = CoverSearch(
                 CoverPricer(
                     self.pool,
@@ -307,14 +330,16 @@ class AnyRule:
                 left / (len(self.votes) - number + 1),
                 math.inf if best is None else best.objective,
                 watch.verbose,
-                watch.label(label),
+                watch.label(f"{label}rules for {self.labels[int(vote > 0)]!r}"),
             )
             search.run()
-            bound = min(bound, search.bound)
+            others = bound if number == len(self.votes) else min(bound, 0.0)  # to be searched yet
+            self._add_history(history, search, others, before)
+            bound, late = min(bound, search.bound), late or search.late
             if best is None or search.objective < best.objective:
                 best, of_best = search, vote
             if search.interrupted:
-                bound = min(bound, 0.0)  # of a class that was not searched
+                bound = min(bound, others)
                 break
         assert best is not None
         gap = relative_gap(best.objective, bound, best.objective or 1.0)
@@ -325,7 +350,7 @@ class AnyRule:
             reason, words = StopReason.INTERRUPTED, "Ctrl-C"
         elif not self.exact:
             reason, words = StopReason.NO_COLUMN, "no better rule was found"
-        elif time.perf_counter() - started >= seconds:
+        elif late:
             reason, words = StopReason.TIME, f"{seconds:.3g} seconds were over"
         rules = best.rules
         output = FittedOutput(
@@ -334,19 +359,42 @@ class AnyRule:
             [(np.full(len(rules), of_best), -0.5 * of_best)],
             {"rule": float(len(rules))},
         )
-        history = {name: np.array(own) for name, own in best.history.items()}
-        history["round"] = history["round"].astype(np.intp)
+        steps = {name: np.array(own) for name, own in history.items()}
+        steps["round"] = np.arange(len(steps["round"]))
         for name in ("objective", "bound"):
-            history[name] *= unit
+            steps[name] *= unit
         return FittedRun(
-            [output], unit * best.objective, unit * bound, gap, reason, words, 0, history, math.nan
+            [output], unit * best.objective, unit * bound, gap, reason, words, 0, steps, math.nan
         )
+
+    @staticmethod
+    def _add_history(
+        history: dict[str, list[float]], search: CoverSearch, others: float, before: float
+    ) -> None:
+        """Add the steps of a search to those of the fit, which has a bound on both classes."""
+        for k, own in enumerate(search.history["objective"]):
+            objective = min(own, search.cutoff)
+            bound = min(search.history["bound"][k], others)
+            entry = {
+                "round": k,
+                "objective": objective,
+                "bound": bound,
+                "gap": relative_gap(objective, bound, objective or 1.0),
+                "columns": search.history["columns"][k],
+                "seconds": before + search.history["seconds"][k],
+            }
+            for name, value in entry.items():
+                history.setdefault(name, []).append(float(value))
 
 
 def unit_of(weights: Vector, cost: Vector) -> tuple[float, float]:
-    """A unit of weights and costs; 1 where all objectives are whole numbers in it, 0 elsewhere."""
+    """A unit of weights and costs; 1 where all objectives are whole numbers in it, 0 elsewhere.
+
+    That counts only where solvers, which round, can tell a step from none.
+    """
     least = float(weights.min())
     in_least = np.r_[weights, cost] / least
-    if (np.abs(in_least - np.rint(in_least)) <= SAME_ERRORS * 1e-3).all():
+    whole = np.abs(in_least - np.rint(in_least)) <= SAME_ERRORS * 1e-3
+    if whole.all() and in_least.max() <= MOST_STEPS:
         return least, 1.0
     return float(weights.mean()), 0.0

@@ -350,8 +350,8 @@ class WithinBudget(Certified):
     budget: Budget = field(kw_only=True)
     selection: Callable[[Any, Vector], Pricer] = field(kw_only=True, repr=False)
 
-    def tasks(self) -> Iterator[RunTask]:
+    def tasks(self, watch: Watch) -> Iterator[RunTask]:
         """Those of the loss and the penalty, each with its search."""
-        for task, target in zip(super().tasks(), self.y_of_runs, strict=True):
+        for task, target in zip(super().tasks(watch), self.y_of_runs, strict=True):
             pricer = self.selection(task.master, target)
             yield replace(task, pricer=pricer, columns_per_round=1)

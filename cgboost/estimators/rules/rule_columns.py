@@ -34,7 +34,8 @@ FEWEST_RULES = 20
 class RuleColumns(ColumnFamily):
     """Conjunctions of at most ``max_conditions`` conditions.
 
-    A rule of k conditions costs rule_cost + condition_cost·k, or the square root of that.
+    A rule of k conditions costs rule_cost + condition_cost·k, or the square root of that; nothing
+    only where ``may_be_free``.
     """
 
     max_conditions: int
@@ -46,6 +47,7 @@ class RuleColumns(ColumnFamily):
     search_limit: float | None
     is_category: tuple[bool, ...] = ()
     roots: bool = False
+    may_be_free: bool = False
 
     def check(self) -> None:
         """Check the parameters of rules; raise ValueError for one that is wrong."""
@@ -54,7 +56,7 @@ class RuleColumns(ColumnFamily):
         check_support("min_support", self.min_support)
         check_number("rule_cost", self.rule_cost, at_least=0)
         check_number("condition_cost", self.condition_cost, at_least=0)
-        if self.rule_cost == self.condition_cost == 0:
+        if self.rule_cost == self.condition_cost == 0 and not self.may_be_free:
             raise ValueError(
                 "rule_cost and condition_cost must not both be 0: rules would cost nothing"
             )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from cgboost.estimators.common.calibration import CalibratedClassification
 from cgboost.estimators.common.certified import Certified
@@ -24,12 +25,14 @@ from cgboost.estimators.common.objective import (
     margin_objective,
     residual_objective,
 )
-from cgboost.estimators.common.parameters import check_choice
+from cgboost.estimators.common.parameters import TradeOff, check_choice
 from cgboost.estimators.common.plan import Plan, Watch
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.estimators.rules.any_rule import AnyRule
 from cgboost.estimators.rules.base_rule_set import SHRUNK_COST, BaseRuleSet
+from cgboost.estimators.rules.rule_columns import RuleColumns
+from cgboost.estimators.rules.rule_text import text_of_any
 from cgboost.generation.protocols import Pricer
 from cgboost.generation.resuming import RunRecord
 from cgboost.losses import Loss
@@ -46,6 +49,17 @@ from cgboost.pricing.rules import ErrorSelection, Literals
 WEIGHTED_COST = 1.0
 """C by default for rules chosen by the errors of equal votes, of which smaller values would change
 the signs of too many outputs."""
+
+WEIGHTED_ONLY = (
+    *("C", "loss", "selection", "early_stopping", "scoring", "callbacks"),
+    *("columns_per_round", "max_columns", "solver", "solver_options"),
+)
+"""Parameters of weighted rules alone."""
+
+RARE = (
+    "every rule takes off fewer errors than it adds: a class_weight by which the class of the "
+    "rules counts more, or lower costs of rules, may change that"
+)
 
 FEW_CONDITIONS, FEW_ROWS = 5, 5000
 """With so few conditions, rules chosen together by errors are right on more new rows than those
@@ -104,8 +118,9 @@ class RuleSetClassifier(CalibratedClassification, BaseRuleSet):
         more often.
     form : {"weighted", "dnf"}, default="weighted"
         "dnf" is a disjunction of rules, see above, for two classes. ``C``, ``loss``, ``selection``,
-        ``early_stopping``, ``scoring`` and ``callbacks`` are those of weighted rules, which are
-        found in rounds, and must be left at their defaults. ``rule_cost`` and ``condition_cost``
+        ``early_stopping``, ``scoring``, ``callbacks``, ``columns_per_round``, ``max_columns``,
+        ``solver`` and ``solver_options`` are those of weighted rules, which are found in rounds,
+        and must be left at their defaults. ``rule_cost`` and ``condition_cost``
         are counted in errors of rows of weight 1; within a budget they are 0 unless given.
     positive_class : class label or None, default=None
         The class that the rules of a "dnf" are for. None: the one with the better rule set.
@@ -217,9 +232,50 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
     def _without_odds(self) -> str | None:
         return "form='dnf'" if self.form == "dnf" else super()._without_odds
 
+    def to_text(self) -> str:
+        """The model in words: what the rules decide, and a line for each rule.
+
+        Returns
+        -------
+        str
+        """
+        if self.form == "dnf":
+            check_is_fitted(self)
+            return text_of_any(self.rules_, self.intercept_, self.classes_)
+        return super().to_text()
+
+    def __sklearn_tags__(self) -> Any:
+        """Rules without weights are for two classes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.form != "dnf"
+        return tags
+
+    @property
+    def _family(self) -> RuleColumns:
+        """The rules; those without weights may cost nothing but errors."""
+        family = super()._family
+        if self.form != "dnf":
+            return family
+        costs = {name: getattr(self, name) for name in ("rule_cost", "condition_cost")}
+        if self._budget:
+            costs = {name: 0.0 if cost is None else cost for name, cost in costs.items()}
+        given = {name: cost for name, cost in costs.items() if cost is not None}
+        return replace(family, **given, may_be_free=True)
+
+    @property
+    def _objective(self) -> Objective:
+        """That of weighted rules; of others, what may be done about a model without rules."""
+        objective = super()._objective
+        if self.form != "dnf":
+            return objective
+        trade_off = TradeOff("max_conditions", self.max_conditions)
+        if vars(self).get("_n_literals") == 0:
+            return replace(objective, trade_off=trade_off)
+        return replace(objective, trade_off=trade_off, remedy=RARE, remedy_at_zero=RARE)
+
     def _check_no_weights(self) -> None:
         """Refuse what belongs to weighted rules."""
-        for name in ("C", "loss", "selection", "early_stopping", "scoring", "callbacks"):
+        for name in WEIGHTED_ONLY:
             value, usual = getattr(self, name), type(self).__dataclass_fields__[name].default
             if value != usual:
                 raise ValueError(
@@ -248,7 +304,9 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
                 f"form='dnf' is for two classes, got {len(labels)}: fit one model a class to "
                 "y == label, or use form='weighted'"
             )
-        if self.positive_class is not None and self.positive_class not in labels:
+        if self.positive_class is not None and not any(
+            np.ndim(self.positive_class) == 0 and self.positive_class == label for label in labels
+        ):
             raise ValueError(
                 f"positive_class={self.positive_class!r} is not among the classes {labels}"
             )
@@ -260,22 +318,17 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         if self.form == "weighted":
             return super()._solve(plan, watch, records)
         assert isinstance(plan, Certified)
-        family, votes = self._family, [1.0, -1.0]
+        votes = [1.0, -1.0]
         if self.positive_class is not None:
             votes = [1.0 if self.positive_class == self.classes_[1] else -1.0]
-        if self._budget:
-            family = replace(
-                family,
-                rule_cost=self.rule_cost or 0.0,
-                condition_cost=self.condition_cost or 0.0,
-            )
         search = AnyRule(
             plan.pool,
             plan.y_of_runs[0],
             plan.weights,
             self._budget,
-            family.cost(plan.pool),
+            self._family.cost(plan.pool),
             votes,
+            self.classes_.tolist(),
             self.pricing == "exact",
             math.inf if self.search_limit is None else self.search_limit,
             self._tol,

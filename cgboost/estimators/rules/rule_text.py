@@ -65,13 +65,18 @@ class Rule:
     def __str__(self) -> str:
         side = "against" if self.against else "for"
         speaks = f" {side} {_plain(self.label)!r}" if self.precision is not None else ""
+        words = " and ".join(self.conditions)
+        return f"{words}: {self.weight:+.3g}{speaks} ({', '.join(self.about)})"
+
+    @property
+    def about(self) -> list[str]:
+        """Support and precision, or the mean, in words."""
         about = [f"support {100 * self.support:.3g} %"]
         if self.precision is not None:
             about.append(f"precision {100 * self.precision:.3g} %")
         if self.mean is not None:
             about.append(f"mean {self.mean:.4g}")
-        words = " and ".join(self.conditions)
-        return f"{words}: {self.weight:+.3g}{speaks} ({', '.join(about)})"
+        return about
 
 
 def rules_of(
@@ -104,8 +109,8 @@ def rules_of(
                 own = number if len(classes) > 2 else int(weight > 0)
                 right = rows.y[inside] == own
                 right = ~right if against else right
-                label = classes[own]
-                precision = float(share[inside] @ right) / support if support else np.nan
+                label, shares = classes[own], share[inside]
+                precision = float((shares * right).sum()) / support if support else np.nan
             conjunction = Conjunction(hypothesis.conditions)
             words = tuple(in_words(c, schema, rows.X) for c in hypothesis.conditions)
             found.append(Rule(words, weight, label, support, precision, mean, conjunction, against))
@@ -153,6 +158,18 @@ def table_of(rules: Sequence[Rule], *, labelled: bool) -> dict[str, list[Any]]:
     else:
         table["mean"] = [rule.mean for rule in rules]
     return table
+
+
+def text_of_any(rules: Sequence[Rule], intercept: Any, classes: Any) -> str:
+    """A model that says yes where any rule holds, in words: votes have no part in them."""
+    no, yes = map(_plain, classes if intercept < 0 else classes[::-1])
+    if not rules:
+        return f"{no!r} for every row"
+    lines = [f"{yes!r} if any of these rules holds, else {no!r}"]
+    for rule in rules:
+        words = f"{' and '.join(rule.conditions)} ({', '.join(rule.about)})"
+        lines.append(f"  {words}")
+    return "\n".join(lines)
 
 
 def text_of(rules: Sequence[Rule], intercept: Any, classes: Any) -> str:

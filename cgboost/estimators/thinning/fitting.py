@@ -32,6 +32,7 @@ from cgboost.estimators.thinning.unseen_predictions import (
     drawn_entries,
     is_forest_of_all_rows,
     neutral,
+    weights_of_the_fit,
     without_own,
 )
 from cgboost.losses import AbsoluteError, Hinge, LogLoss, Loss, Quantile, SquaredError
@@ -192,7 +193,7 @@ def columns_of(
     y : ndarray of shape (n_rows,)
         Numbers, or places of classes.
     weights : ndarray of shape (n_rows,)
-        Of the rows, in the ensemble's fit.
+        Of the rows; in the ensemble's fit, if it was fitted here.
     training : bool
         Whether the ensemble was fitted to these rows.
     is_given : bool
@@ -205,7 +206,7 @@ def columns_of(
     """
     n_rows, doubtful, unseen = len(y), False, None
     if training and is_given:
-        check_training_rows(ensemble, members, X)
+        check_training_rows(ensemble, members, X, weights)
     drawn = drawn_entries(ensemble, n_rows) if training else None
     if drawn is not None and (~drawn).any(axis=1).mean() > LEFT_OUT:
         unseen = ~drawn
@@ -217,12 +218,13 @@ def columns_of(
     part = some_rows(X, rows) if len(rows) < n_rows else X
     if training and aim == "y" and unseen is None and is_forest_of_all_rows(ensemble, members):
         assert isinstance(members, EstimatorMembers)
-        outputs = without_own(members, part, y[rows], weights[rows])
+        own = weights_of_the_fit(members, X, weights) if is_given else weights
+        outputs = without_own(members, part, y[rows], own[rows])
         return MemberColumns(outputs, None, rows, "leave_one_out")
     outputs = members.outputs(part)
     if unseen is None or aim == "ensemble":
         if not training:
-            doubtful = warn_of_known_rows(ensemble, members, X, outputs, y[rows])
+            doubtful = warn_of_known_rows(ensemble, members, X, weights, outputs, y[rows])
         if aim == "y" and not doubtful and not isinstance(members, LeafMembers):
             warn_of_memory(members, outputs, y[rows])
         seen: HowSeen = "training" if training else "held_out"

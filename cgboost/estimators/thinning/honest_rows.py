@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.arrays import Mask
+from cgboost.arrays import Mask, Vector
 from cgboost.estimators.thinning.members import Cube, EstimatorMembers, Members
-from cgboost.estimators.thinning.unseen_predictions import drawn_entries
+from cgboost.estimators.thinning.unseen_predictions import drawn_entries, samples_are_lost
 from cgboost.exceptions import DataWarning, warn_caller
 
 TREES_CHECKED = 20
@@ -35,56 +35,72 @@ MEMORISED = 0.999
 """Members that are right on this share of the rows, in the mean, have memorised them."""
 
 
-def fill_their_leaves(ensemble: Any, members: Members, X: Any) -> bool | None:
-    """Whether these rows fill the leaves of the trees as those of the fit did; None: no trees.
+def fill_their_leaves(ensemble: Any, members: Members, X: Any, weights: Vector) -> bool | None:
+    """Whether these rows fill the leaves of the trees as those of the fit did; None: unknown.
 
     A tree keeps how many different rows of its sample came to each leaf. The rows of the fit come
     there again, whatever their weights, labels and the criterion were; others, or the same ones in
-    an order that does not belong to the samples, leave some leaf with fewer.
+    an order that does not belong to the samples, leave some leaf with fewer. Of a regressor of
+    AdaBoost the samples are forgotten, and have rows several times: some row comes to each leaf.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_rows,)
+        AdaBoost's trees do not count rows of weight 0.
     """
     own = members.members if isinstance(members, EstimatorMembers) else []
     resampled = hasattr(ensemble, "estimator_weights_") and members.classes is None  # by AdaBoost
-    if isinstance(ensemble, (list, tuple)) or resampled or not own:
+    if isinstance(ensemble, (list, tuple)) or samples_are_lost(ensemble) or not own:
         return None
     if not all(hasattr(member.estimator, "tree_") for member in own):
         return None
     if max(member.estimator.tree_.node_count for member in own) == 1:
         return None
     fitted_to = getattr(ensemble, "_n_samples", None)
+    counted = np.ones(len(X), dtype=bool)
     if fitted_to is None:
         fitted_to = max(int(member.estimator.tree_.n_node_samples[0]) for member in own)
-    if fitted_to != len(X):
+        counted = counted if fitted_to == len(X) else weights > 0
+    if fitted_to != counted.sum():
         return False
     drawn = drawn_entries(ensemble, len(X))
     for j, member in enumerate(own[:TREES_CHECKED]):
         tree = member.estimator.tree_
         leaves = tree.apply(np.asarray(member.seen(X), dtype=np.float32))
-        leaves = leaves if drawn is None else leaves[drawn[:, j]]
+        leaves = leaves[counted if drawn is None else drawn[:, j]]
         found = np.bincount(leaves, minlength=tree.node_count)
-        if np.any((found < tree.n_node_samples) & (tree.children_left < 0)):
+        least = np.minimum(tree.n_node_samples, 1) if resampled else tree.n_node_samples
+        if np.any((found < least) & (tree.children_left < 0)):
             return False
-    return True
+    return None if resampled else True
 
 
-def check_training_rows(ensemble: Any, members: Members, X: Any) -> None:
+def check_training_rows(ensemble: Any, members: Members, X: Any, weights: Vector) -> None:
     """Refuse rows that are said to be those of the fit, and are not."""
+    if samples_are_lost(ensemble):
+        raise ValueError(
+            f"training_rows=True asks members about the rows that they left out, but with "
+            f"warm_start=True scikit-learn keeps the seeds of the last fit alone, and those before "
+            f"do not follow from random_state={ensemble.random_state!r}: give new rows with "
+            "training_rows=False, or fit the ensemble at once"
+        )
     count, fitted_to = len(X), getattr(ensemble, "_n_samples", len(X))
     wrong = f", {fitted_to} of them, got {count}" if fitted_to != count else ""
-    if wrong or fill_their_leaves(ensemble, members, X) is False:
+    if wrong or fill_their_leaves(ensemble, members, X, weights) is False:
         found = "" if wrong else ", and these do not fill the leaves of its trees as those did"
         raise ValueError(
             f"training_rows=True says that X has all rows of the fit in their order{wrong}{found}: "
-            "members are asked about those that they left out. Give all of them (without those of "
-            "weight 0, where there is no bootstrap), or new rows with training_rows=False"
+            "members are asked about those that they left out. Give all of them (with their "
+            "sample_weight, where it is 0 for some), or new rows with training_rows=False"
         )
 
 
 def warn_of_known_rows(
-    ensemble: Any, members: Members, X: Any, outputs: Cube, y: NDArray[Any]
+    ensemble: Any, members: Members, X: Any, weights: Vector, outputs: Cube, y: NDArray[Any]
 ) -> bool:
     """Whether rows that are said to be new are all those of the fit, or some of them."""
     fitted_to = int(getattr(ensemble, "_n_samples", 0))
-    if fill_their_leaves(ensemble, members, X):
+    if fill_their_leaves(ensemble, members, X, weights):
         found = "the rows fill the leaves of the trees exactly as those of their fit did"
     elif 0 < fitted_to * len(members) <= MOST_ENTRIES and isinstance(members, EstimatorMembers):
         drawn = drawn_entries(ensemble, fitted_to)
@@ -118,7 +134,8 @@ def share_of_known(unseen: Mask, wrong: Mask) -> tuple[float, int]:
 
     Members that have memorised their rows are wrong only on others: a row of the fit has a place
     there that no wrong member has drawn. Of a new row with m wrong members that is so by chance
-    with a probability of at most n·q^m, if a member leaves out the share q of the n rows.
+    with a probability of at most n·q^m, if a member leaves out the share q of the n rows. Rows that
+    are drawn less than half as often as the mean, as those of weight 0, are not compared.
 
     Parameters
     ----------
@@ -131,8 +148,11 @@ def share_of_known(unseen: Mask, wrong: Mask) -> tuple[float, int]:
     count : int
         The rows that say something.
     """
-    drawn = (~unseen).astype(np.float32).T
-    left_out = min(max(float(unseen.mean()), 1e-3), 0.999)
+    often = 2.0 * (~unseen).mean(axis=1) > (~unseen).mean()
+    if not often.any():
+        return 0.0, 0
+    drawn = (~unseen[often]).astype(np.float32).T
+    left_out = min(max(float(unseen[often].mean()), 1e-3), 0.999)
     least = np.log(BY_CHANCE / len(unseen)) / np.log(left_out)
     telling = np.flatnonzero(wrong.sum(axis=1) >= least)[:ROWS_COMPARED]
     if not len(telling):

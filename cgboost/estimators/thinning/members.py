@@ -229,6 +229,12 @@ def listed(estimators: Sequence[Any], ensemble: Any = None) -> list[Member]:
     features = getattr(ensemble, "estimators_features_", None)
     if features is None:
         return [Member(member) for member in estimators]
+    if len(features) != len(estimators):
+        raise ValueError(
+            f"estimator has {len(estimators)} estimators_ and {len(features)} "
+            "estimators_features_, of which one belongs to each: take members out of both, or give "
+            "a list of the members"
+        )
     every = np.arange(getattr(ensemble, "n_features_in_", 0))
     return [
         Member(member, None if np.array_equal(seen, every) else seen)

@@ -373,13 +373,12 @@ class ThinnedEnsemble(ThinnedModel):
         X = X if part is None else some_rows(X, part)
         places, given = places[chosen], given[chosen]
         fitted = reading.is_fitted(self.estimator)
-        own = given if not fitted and sample_weight is not None else np.ones(len(places))
         columns = columns_of(
             ensemble,
             members,
             X,
             places,
-            weights=own,
+            weights=given,
             training=training,
             is_given=fitted,
             aim=aim,

@@ -13,13 +13,20 @@ A member that has seen a row knows its label. Three ways to ask it fairly:
 
 from __future__ import annotations
 
+import copy
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+from scipy.sparse.linalg import lsqr
 
-from cgboost.arrays import Mask
+from cgboost.arrays import Mask, Vector
 from cgboost.estimators.thinning.members import Cube, EstimatorMembers, Members
+
+TREES_READ = 20
+"""From which the weights of rows are read."""
 
 ALONE = 1e-6
 """A row that leaves less than this share of the weight of its node is alone in it: rounding."""
@@ -37,6 +44,11 @@ def drawn_entries(ensemble: Any, n_rows: int) -> Mask | None:
     """
     if getattr(ensemble, "bootstrap", None) is False and hasattr(ensemble, "criterion"):
         return None  # a forest on all rows
+    if samples_are_lost(ensemble):
+        return None
+    if len(seeds := _seeds(ensemble)):
+        ensemble = copy.copy(ensemble)
+        ensemble._seeds = seeds
     samples = getattr(ensemble, "estimators_samples_", None)
     if samples is None:
         return None
@@ -44,6 +56,22 @@ def drawn_entries(ensemble: Any, n_rows: int) -> Mask | None:
     for j, rows in enumerate(samples):
         drawn[np.asarray(rows), j] = True
     return drawn
+
+
+def samples_are_lost(ensemble: Any) -> bool:
+    """Whether bagging was fitted in several steps (``warm_start``) from seeds nobody knows."""
+    return hasattr(ensemble, "_seeds") and len(_seeds(ensemble)) != len(ensemble.estimators_)
+
+
+def _seeds(ensemble: Any) -> NDArray[Any]:
+    """Those of the samples of bagging, of which scikit-learn keeps the last step's alone."""
+    last = np.asarray(getattr(ensemble, "_seeds", ()))
+    count = len(getattr(ensemble, "estimators_", ()))
+    if not len(last) or len(last) >= count or not isinstance(ensemble.random_state, Integral):
+        return last
+    rng = np.random.RandomState(ensemble.random_state)
+    whole = rng.randint(np.iinfo(np.int32).max, size=count)
+    return whole if np.array_equal(whole[-len(last) :], last) else last
 
 
 def neutral(outputs: Cube, unseen: Mask) -> Cube:
@@ -60,6 +88,30 @@ def is_forest_of_all_rows(ensemble: Any, members: Members) -> bool:
         return False
     has_trees = all(hasattr(member.estimator, "tree_") for member in members.members)
     return has_trees and all(member.features is None for member in members.members)
+
+
+def weights_of_the_fit(members: EstimatorMembers, X: Any, guess: Vector) -> Vector:
+    """The weights that rows had when trees were fitted to all of them, shape (n_rows,).
+
+    The trees keep the sum of them for each leaf (weights of rows times those of their classes):
+    the weights next to 1, or to those given now if these are nearer, that have these sums.
+
+    Parameters
+    ----------
+    guess : ndarray of shape (n_rows,)
+    """
+    rows, each, sums = np.asarray(X, dtype=np.float32), [], []
+    for member in members.members[:TREES_READ]:
+        tree = member.estimator.tree_
+        places = (tree.apply(rows), np.arange(len(rows)))
+        each.append(csr_array((np.ones(len(rows)), places), shape=(tree.node_count, len(rows))))
+        sums.append(np.where(tree.children_left < 0, tree.weighted_n_node_samples, 0.0))
+    of_leaves, total = vstack(each).tocsr(), np.concatenate(sums)
+    starts = (np.ones(len(rows)), guess)
+    start = min(starts, key=lambda weights: float(np.abs(of_leaves @ weights - total).sum()))
+    unit = float(total.sum()) / len(each) / len(rows)
+    found = lsqr(of_leaves, (total - of_leaves @ start) / unit, atol=1e-12, btol=1e-12)[0]
+    return np.maximum(start + unit * found, 0.0)
 
 
 def without_own(

@@ -95,8 +95,6 @@ class WarmStart:
         master that goes on with it.
     complete : bool
         Whether the family has no other columns.
-    expected : int
-        How many columns are expected in the end; 0 where that is not known.
     """
 
     columns: Sequence[Column] = ()
@@ -105,7 +103,6 @@ class WarmStart:
     loss: Any = None
     live: tuple[PrimalSimplex | SmoothPrimal, Sequence[Column]] | None = None
     complete: bool = False
-    expected: int = 0
 
     @classmethod
     def of(cls, columns: Sequence[Column], coef: Vector, intercept: float, **own: Any) -> Self:
@@ -182,6 +179,7 @@ class SupportVectorMaster:
         self.accuracy = 0.0
         self._best: RestrictedPoint | None = None
         self._best_bound = -np.inf
+        self._begin_at: tuple[Vector, Any] | None = None
         self._setbacks, self._repriced, self._complete = 0, False, False
         # loss, as given: states are in its terms → _objective_loss: objective, bound and
         # pseudo-response are its own → _live_loss: in units of the optimizer, which alone sees it;
@@ -267,7 +265,6 @@ class SupportVectorMaster:
         answer does not depend on them.
         """
         self._complete = start.complete
-        self.expected = start.expected or self.expected
         if len(self.columns) == self.form.n_free and self._takes_over(start):
             return
         place = {column.key: j for j, column in enumerate(self.columns)}
@@ -291,7 +288,7 @@ class SupportVectorMaster:
     def _expect(self, coef: Vector, intercept: Any) -> None:
         """Begin near coefficients of all columns, without an offset where there is none."""
         intercept = 0.0 if self.form.offset == "none" else intercept
-        start = self._before_values.start(coef, intercept)
+        start = self._begin_at = self._before_values.start(coef, intercept)
         self._live.expect(*self._before_optimizer.start(*start))
 
     def _by_curvature(self, loss: Any) -> RowwiseLoss | None:
@@ -332,26 +329,6 @@ class SupportVectorMaster:
         nothing = RestrictedPoint(np.zeros(0), 0.0, np.zeros(1), np.zeros(0))
         shift = self._before_values.invert(nothing).intercept
         return points._replace(intercept=points.intercept + shift)
-
-    def solved_at_once(self, values: FloatArray) -> RestrictedPoint | None:
-        """The optimal vertex over columns that are not taken in, by the simplex of few numbers.
-
-        None for other problems than those of a box and Σ|α|, or where it fails.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_columns, n_rows)
-            All columns of the family.
-        """
-        if self._solver != "auto" or not PrimalSimplex.takes(self._objective_loss, self.form):
-            return None
-        simplex = PrimalSimplex(self._objective_loss, self.form)
-        simplex.add(values)
-        try:
-            return self._before_values.invert(simplex.solve(None))
-        except SolverFailure as failure:
-            logger.info("not all columns at once: %s", failure)
-            return None
 
     def _takes_over(self, start: WarmStart) -> bool:
         """Take over the restricted problem of another price; False if it is of another kind."""
@@ -427,8 +404,13 @@ class SupportVectorMaster:
         The objective is evaluated at the recovered (α, b) and the pseudo-response projected on its
         box, so that both bounds hold whatever the solver's accuracy.
         """
-        with solver_errors_as_master_errors(self._advice):
-            point = self._before_optimizer.invert(self._solved(self._live, time_limit))
+        try:
+            with solver_errors_as_master_errors(self._advice):
+                point = self._before_optimizer.invert(self._solved(self._live, time_limit))
+        except MasterError as failure:
+            if not (failure.timed_out and self._best is None and self.has_start):
+                raise
+            point = self._started
         objective = self._objective(point)
         scale, limited = self._scale(objective), getattr(self._live, "is_limited", False)
         if self._best is not None and objective > (least := self._objective(self._best)):
@@ -440,6 +422,32 @@ class SupportVectorMaster:
             self._setbacks = 0
         self._best = point
         return self._state(point, objective)
+
+    @property
+    def has_start(self) -> bool:
+        """Whether a similar problem has left a model to begin from, of a loss with a finite box."""
+        loss: Any = self._objective_loss
+        plain = isinstance(loss, SupportVectorLoss) and loss.mass is None and not self.form.n_free
+        plain = plain and not self.penalty.of_functions and self._begin_at is not None
+        return plain and bool(np.isfinite(loss.variables.costs).all())
+
+    @property
+    def _started(self) -> RestrictedPoint:
+        """The model to begin from; its pseudo-response is a derivative of the loss there."""
+        assert self._begin_at is not None
+        given, intercept = self._begin_at
+        coef = np.zeros(len(self.columns))
+        coef[: len(given)] = given
+        output = np.full(self.loss.n_rows, float(intercept))
+        for place in np.flatnonzero(coef):
+            output += coef[place] * self.columns[place].values
+        variables = self._objective_loss.variables
+        rate = np.maximum(0.0, variables.rate(output))
+        with np.errstate(divide="ignore", invalid="ignore"):  # 0/0: at a kink, where any will do
+            u = np.minimum(
+                variables.costs, np.nan_to_num(rate / variables.curvature, posinf=np.inf)
+            )
+        return RestrictedPoint(coef, intercept, output, variables.response(u), solved=False)
 
     def _state(self, point: RestrictedPoint, objective: float) -> MasterState:
         """What the loop sees of a point: its pseudo-response is one of the dual."""

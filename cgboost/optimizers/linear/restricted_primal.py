@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from cgboost._solvers import Program, Solution, open_session
-from cgboost.arrays import Indices, Vector
+from cgboost.arrays import Indices, Vector, blocks_of
 from cgboost.generation.columns import Column
 from cgboost.generation.protocols import ZERO_REDUCED_COST
 from cgboost.optimizers.solver_options import deadline_of, time_left
@@ -139,8 +139,14 @@ def costs_of(columns: Sequence[Column]) -> Vector:
 
 def matrix_of(columns: Sequence[Column]) -> sp.csc_array:
     """Columns side by side, shape (n_rows, n_columns)."""
-    return sp.csc_array(np.column_stack([column.values for column in columns]).astype(np.float64))
+    own = [column.values for column in columns]
+    size = max(1, DENSE_BLOCK // max(1, len(own[0])))
+    blocks = [sp.csr_array(np.stack(own[some], dtype=float)) for some in blocks_of(len(own), size)]
+    return sp.vstack(blocks, format="csr").T
 
+
+DENSE_BLOCK = 2**22
+"""Numbers of columns that are side by side before the zeros among them are left out."""
 
 PHASE_ONE_FACTOR = 1e6
 """Factor on the phase-one duals, in units of the largest cost seen."""

@@ -16,6 +16,7 @@ The pool outlives one run of the loop: one-vs-rest classes share it.
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Sequence
 from concurrent import futures
 from dataclasses import replace
@@ -60,6 +61,7 @@ from cgboost.pricing.scans.candidates import (
     Candidates,
     HeldColumns,
     NoRule,
+    OutOfTimeError,
     PricingRequest,
     adds_up,
     search_strata,
@@ -315,9 +317,15 @@ class KernelPool:
             precision = DOUBLE if afresh else self._precision
             rows, steps, references = self._steps(strata, indices, request.response, afresh)
             asked = replace(request, response=NO_RESPONSE)  # it travels as weights
-            order = Order(rows, steps, precision, indices, asked, threads, with_scores)
+            seconds = request.deadline - time.perf_counter()
+            order = Order(rows, steps, precision, indices, asked, threads, with_scores, seconds)
             combine = partial(combined, limit=request.limit)
-            states, result = self.executor.run(advance, combine, self.shared, self._states, order)
+            own = self.shared, self._states, order
+            try:
+                states, result = self.executor.run(advance, combine, *own)
+            except OutOfTimeError:  # some parts may be done, others half done
+                self._start_anew()
+                raise
         if indices is None:
             self._states = states
             for s, reference in zip(strata, references, strict=True):
@@ -376,11 +384,16 @@ class KernelPool:
         stale = self._is_stale
         if not stale and self._precision == DOUBLE:
             return False
-        self._references = [Reference()] * len(self.families)
         if not stale:
             self._precision = DOUBLE
-            self._states = self._bare()  # what they hold goes before there is more
+            self._start_anew()  # what they hold goes before there is more
+        self._references = [Reference()] * len(self.families)
         return True
+
+    def _start_anew(self) -> None:
+        """Forget what passes have computed."""
+        self._references = [Reference()] * len(self.families)
+        self._states = self._bare()
 
     # ------------------------------------------------------------------ columns
 

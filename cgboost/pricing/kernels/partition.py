@@ -16,6 +16,7 @@ so that it may run anywhere, and again where it was lost.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,7 +25,13 @@ import numpy as np
 from cgboost.arrays import Indices, Mask, Matrix, Vector
 from cgboost.pricing.kernels.blocks import KernelData, Precision
 from cgboost.pricing.kernels.row_cache import RowCache, transpose, weighted_rows
-from cgboost.pricing.scans.candidates import Candidates, PricingRequest, merged, search_strata
+from cgboost.pricing.scans.candidates import (
+    Candidates,
+    OutOfTimeError,
+    PricingRequest,
+    merged,
+    search_strata,
+)
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 WHOLE = 7
@@ -82,6 +89,9 @@ class Order:
         BLAS threads for large products.
     with_scores : bool
         Whether the scores themselves are wanted, besides what they show.
+    seconds : float
+        Time for each part, which ends by an :class:`OutOfTimeError` before the next block of values
+        of kernels. The first block is always made.
     """
 
     rows: Indices
@@ -91,6 +101,7 @@ class Order:
     request: PricingRequest
     threads: int = 1
     with_scores: bool = False
+    seconds: float = np.inf
 
 
 @dataclass(frozen=True)
@@ -184,6 +195,7 @@ class PartialSums:
         rounding = 0.5 * float(np.finfo(dtype).eps) + (len(order.rows) + 4) * UNIT_ROUNDOFF
         known = data.roundings(dtype)
         self._spare: Matrix = np.zeros((0, 0))
+        self._deadline, self._begun = time.perf_counter() + order.seconds, False
         self.roundings = {s.stratum: rounding for s in order.steps if known[s.stratum] is None}
 
     def add_from_structure(self, number: int) -> None:
@@ -302,6 +314,7 @@ class PartialSums:
         mirrored: bool = False,
     ) -> None:
         """Compute a block of values, and keep it; ``mirrored``: its transpose, too."""
+        self._check_time()
         dtype, threads = self.order.precision.computed, self.order.threads
         for stratum, values in self.data.blocks(strata, rows, centres, dtype, threads):
             store = self.state.caches[stratum].store
@@ -331,6 +344,7 @@ class PartialSums:
                     # a part of a row is of no use later
                     room[stratum] = caches[stratum].places(len(own) if self.columns is None else 0)
             for cells, centres in self._blocks():
+                self._check_time()
                 for stratum, values in self.data.blocks(
                     list(wanted), order.rows[places], centres, dtype, order.threads
                 ):
@@ -349,6 +363,12 @@ class PartialSums:
             for stratum, slots in room.items():
                 own = wanted[stratum][1][: len(slots)]
                 caches[stratum].keep(order.rows[places[own]], slots)
+
+    def _check_time(self) -> None:
+        """Raise an OutOfTimeError before a block that comes too late."""
+        if self._begun and time.perf_counter() > self._deadline:
+            raise OutOfTimeError
+        self._begun = True
 
     def _scratch(self, values: Matrix) -> Matrix:
         """An array like these values, the same as long as they are alike: new memory is slow."""

@@ -33,6 +33,7 @@ classes makes the columns for K; h added to u_k/2 is 2h added to f_k.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -46,6 +47,7 @@ from cgboost.generation.protocols import MasterState, Priced, Pricer
 from cgboost.generation.resuming import memories, recall_all
 from cgboost.losses.loss import WeightedLoss
 from cgboost.losses.multinomial import log_odds
+from cgboost.pricing.scans.sequence import tell_time
 
 
 class Pairs:
@@ -187,6 +189,11 @@ class JointPricer:
         What the classes are called in strata; None: by their numbers.
     kind : str, default="class"
         What names are names of.
+
+    Attributes
+    ----------
+    seconds_left : float or None
+        Time for the next call, of all pricers.
     """
 
     def __init__(
@@ -203,6 +210,7 @@ class JointPricer:
         self.pricers = list(pricers)
         self.names = list(range(pairs.n_outputs)) if names is None else list(names)
         self.kind = kind
+        self.seconds_left: float | None = None
 
     def memory(self) -> list[Any]:
         """What the pricers of the outputs remember."""
@@ -216,10 +224,10 @@ class JointPricer:
         """The best columns of each class; no more than ``limit``, those of largest excess first."""
         states = self._states(state)
         share = -(-limit // self.pairs.n_outputs)
-        answers = [
-            pricer.price(of_class, share)
-            for pricer, of_class in zip(self.pricers, states, strict=True)
-        ]
+        started, answers = time.perf_counter(), []
+        for pricer, of_class in zip(self.pricers, states, strict=True):
+            tell_time(pricer, self.seconds_left, started)
+            answers.append(pricer.price(of_class, share))
         found = [(k, learner) for k, answer in enumerate(answers) for learner in answer.columns]
         scores = [float(learner.values @ states[k].pseudo_response) for k, learner in found]
         best = np.argsort(-state.rule.excess(np.array(scores)), kind="stable")[:limit]

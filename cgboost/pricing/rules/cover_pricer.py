@@ -102,10 +102,12 @@ class CoverPricer(Memoryless):
 
     def missed(self, rows: Sequence[Hashable]) -> list[Column]:
         """The columns ξ of positive groups that no rule holds for."""
-        units, costs = np.eye(len(self.groups), len(rows)), self.positive[self.groups].tolist()
+        one = np.zeros(2 * len(rows) - 1)
+        one[len(rows) - 1] = 1.0  # all unit vectors are windows of this one
+        units = np.lib.stride_tricks.sliding_window_view(one, len(rows))[::-1]
         return [
-            Column(unit, ("missed", k), cost=cost, upper=1.0, integer=False)
-            for k, (unit, cost) in enumerate(zip(units, costs, strict=True))
+            Column(units[k], ("missed", k), cost=cost, upper=1.0, integer=False)
+            for k, cost in enumerate(self.positive[self.groups].tolist())
         ]
 
     def price(self, state: MasterState, limit: int) -> Priced:
@@ -200,6 +202,12 @@ class CoverPricer(Memoryless):
         sizes = np.arange(float(len(self.cost)))
         return response, self.cost + prices[RULES] + prices.get(CONDITIONS, 0.0) * sizes
 
+    @property
+    def _deadline(self) -> float | None:
+        """When a search that begins now has to end."""
+        left = self.seconds_left
+        return None if left is None else time.perf_counter() + left
+
     def _beam(
         self, response: Vector, price: Vector, candidates: BestConjunctions, longest: int
     ) -> None:
@@ -212,7 +220,8 @@ class CoverPricer(Memoryless):
             inside = self._inside(places)
             return float(response @ inside - price[len(places)])
 
-        beam(self.literals, (response,), score, candidates, longest, all_pairs=True)
+        values, until = (response,), self._deadline
+        beam(self.literals, values, score, candidates, longest, all_pairs=True, deadline=until)
         again = candidates.rescored(exact)
         candidates.found = [item for item in again.found if item[0] > candidates.floor]
         candidates.best = max((value for value, _ in candidates.found), default=-np.inf)
@@ -225,7 +234,6 @@ class CoverPricer(Memoryless):
         *,
         listing: bool = False,
     ) -> BranchAndBound:
-        left = self.seconds_left
         return BranchAndBound(
             self.literals,
             response,
@@ -235,7 +243,7 @@ class CoverPricer(Memoryless):
             additive=True,
             listing=listing,
             limit=self.search_limit,
-            deadline=None if left is None else time.perf_counter() + left,
+            deadline=self._deadline,
         )
 
     def _columns(

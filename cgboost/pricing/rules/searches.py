@@ -230,6 +230,7 @@ def beam(
     largest: int,
     *,
     all_pairs: bool = False,
+    deadline: float | None = None,
 ) -> int:
     """Score conjunctions, and extend those of each size that promise most.
 
@@ -245,6 +246,8 @@ def beam(
         Conditions of a conjunction at most.
     all_pairs : bool
         Whether all conditions are extended by a second one.
+    deadline : float or None
+        On the clock of ``time.perf_counter``: single conditions are scored in any case.
 
     Returns
     -------
@@ -262,6 +265,8 @@ def beam(
         size += 1
         offers: list[tuple[float, LiteralPlaces]] = []
         for some in blocks_of(len(frontier), PAIR_BLOCK):
+            if deadline is not None and time.perf_counter() > deadline:
+                return evaluated
             block = frontier[some]
             offers += _extend(literals, weights, block, sums[-1], score, candidates)
             evaluated += len(block) * len(every)

@@ -65,6 +65,10 @@ class HeldColumns:
     errors: Vector | None = None
 
 
+class OutOfTimeError(Exception):
+    """A search was not done when its time was over."""
+
+
 @dataclass(frozen=True)
 class PricingRequest:
     """What is asked of a search.
@@ -86,6 +90,9 @@ class PricingRequest:
         this share. They come behind those that do.
     per_stratum : int or None
         Most columns to be offered of each stratum, None: as many as there are.
+    deadline : float
+        On the clock of ``time.perf_counter``: what is then still on its way may end by an
+        :class:`OutOfTimeError`.
     """
 
     response: Vector
@@ -95,6 +102,7 @@ class PricingRequest:
     tol: float = 0.0
     reach: float = 0.0
     per_stratum: int | None = None
+    deadline: float = np.inf
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ pursuit, on scores). Measured on digits: 20 to 35 % fewer columns for the same o
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -41,6 +42,7 @@ from cgboost.pricing.scans.candidates import (
     Candidates,
     ColumnPool,
     HeldColumns,
+    OutOfTimeError,
     PricingRequest,
     ScoredPool,
     SearchablePool,
@@ -193,6 +195,12 @@ class StrataPricer(Memoryless):
         So many columns, the best of each stratum, are kept with their values from one complete pass
         to the next, and looked through before another is made: for passes that take much longer
         than the master. Only with ``priority="full"``.
+
+    Attributes
+    ----------
+    seconds_left : float or None
+        Time for the next call. A pass over kernels that takes longer ends with no columns, and
+        certifies nothing.
     """
 
     def __init__(
@@ -216,6 +224,7 @@ class StrataPricer(Memoryless):
         self.certify_every = certify_every
         self.reach = reach
         self.shortlist = shortlist
+        self.seconds_left: float | None = None
         self._listed: Shortlist | None = None
         self._uncertified = 0
         self._order = StratumOrder(len(pool.strata), round_robin=priority == "round_robin")
@@ -226,7 +235,13 @@ class StrataPricer(Memoryless):
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """Best columns of the first group that has any, or of everything after a full scan."""
-        many = len(self.pool.strata) >= MANY_STRATA
+        try:
+            return self._priced(state, limit)
+        except OutOfTimeError:
+            return Priced(columns=())
+
+    def _priced(self, state: MasterState, limit: int) -> Priced:
+        many, left = len(self.pool.strata) >= MANY_STRATA, self.seconds_left
         most = limit if limit <= 1 else (MANY_CANDIDATES if many else CANDIDATES) * limit
         pool = ScoredPool(self.pool) if self._searched is None else self._searched
         held = self._held(state, pool)
@@ -238,6 +253,7 @@ class StrataPricer(Memoryless):
             self.tol,
             self.reach,
             per_stratum=OF_EACH if many else None,
+            deadline=np.inf if left is None else time.perf_counter() + left,
         )
         if self.shortlist and self.priority == "full":
             return self._by_shortlist(pool, request, limit)

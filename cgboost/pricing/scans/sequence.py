@@ -133,10 +133,15 @@ def answers_in_order(
     held = {column.key for column in state.columns}
     started = time.perf_counter()
     for pricer in pricers:
-        if isinstance(pricer, TimedPricer):
-            used = time.perf_counter() - started
-            pricer.seconds_left = None if seconds is None else max(0.0, seconds - used)
+        tell_time(pricer, seconds, started)
         priced = pricer.price(state, limit)
         yield priced
         if any(column.key not in held for column in priced.columns):
             return
+
+
+def tell_time(pricer: Pricer, seconds: float | None, started: float) -> None:
+    """Tell a pricer what is left of the seconds that have begun at a time."""
+    if isinstance(pricer, TimedPricer):
+        used = time.perf_counter() - started
+        pricer.seconds_left = None if seconds is None else max(0.0, seconds - used)

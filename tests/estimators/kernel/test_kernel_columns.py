@@ -1,5 +1,7 @@
 """The warm start: columns from a part of the rows, which change the way and not the answer."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,17 @@ def test_the_optimum_is_that_without_a_warm_start_from_part(
     assert warm.objective_ == pytest.approx(plain.objective_, rel=2e-7)
 
 
+def test_ctrl_c_in_a_warm_start_ends_the_fit(
+    rows: tuple[np.ndarray, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no model of all rows yet that could be kept."""
+    monkeypatch.setattr(kernel_columns.StrataPricer, "price", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        warm_start_from_part(
+            KernelPool(LIBRARY, rows[0]), hinge(rows[1], np.ones(500)), OneNormMaster
+        )
+
+
 def test_weights_limits_and_other_norms(rows: tuple[np.ndarray, np.ndarray]) -> None:
     """Rows of weight 0 may fill the part; a limit on columns and the 2-norm need no warm start."""
     X, y = rows
@@ -75,27 +88,3 @@ def test_a_small_two_norm_takes_all_columns_at_once(kind: type) -> None:
     assert whole.objective_ == pytest.approx(rounds.objective_, rel=1e-5)
     for parameters in ({"early_stopping": True}, {"max_columns": 9}):
         assert kind(penalty="l2", random_state=0, **parameters).fit(X, y).n_iter_ > 2
-
-
-@pytest.mark.parametrize("coef", ["free", "nonneg"])
-@pytest.mark.parametrize("kind", [CGBoostClassifier, CGBoostRegressor])
-def test_a_small_linear_program_is_solved_without_rounds(kind: type, coef: str) -> None:
-    """Unless rounds or a solver are asked for; the optimum is the same, far from 0 too."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    y = np.sign(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=60))
-    y = y if kind is CGBoostClassifier else 1e6 + y
-    own = {"library": LIBRARY, "coef": coef, "tol": 1e-9}
-    whole = kind(**own).fit(X, y)
-    assert whole.n_iter_ == 1
-    assert whole.gap_ < 1e-8
-    for other in (kind(columns_per_round=9, **own), kind(solver="highs", **own)):
-        assert other.fit(X, y).n_iter_ > 1
-        assert whole.objective_ == pytest.approx(other.objective_, rel=1e-8)
-    assert whole.n_columns_ <= 60
-
-
-def test_a_penalized_offset_goes_through_rounds() -> None:
-    """The simplex has no such offset: the master says so, and the loop begins without columns."""
-    master = OneNormMaster(hinge(np.ones(3), np.ones(3)), offset="penalized")
-    assert master.solved_at_once(np.ones((2, 3))) is None

@@ -1,15 +1,17 @@
 """Rule sets of which any rule may hold: their optimum, their bound, and what they refuse."""
 
+import time
 import warnings
 from itertools import combinations
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import get_tags
 
 from cgboost import RuleSetClassifier, near_optimal
 from cgboost.estimators.rules import any_rule
-from cgboost.exceptions import CertificateError
+from cgboost.exceptions import CertificateError, TrivialModelWarning
 from cgboost.pricing.rules import Literals
 from tests.estimators.rules.people import people, rows_of
 from tests.pricing.rules.cases import enumerated
@@ -148,6 +150,9 @@ def test_without_time_or_exact_pricing_there_is_a_rule_set():
         ({"form": "dnf", "loss": "hinge"}, "loss='hinge' is for weighted rules"),
         ({"form": "dnf", "early_stopping": True}, "early_stopping=True is for weighted rules"),
         ({"form": "dnf", "positive_class": 7}, "positive_class=7 is not among the classes"),
+        ({"form": "dnf", "positive_class": np.array([0, 1])}, "is not among the classes"),
+        ({"form": "dnf", "max_columns": 5}, "max_columns=5 is for weighted rules"),
+        ({"form": "dnf", "solver": "clarabel"}, "solver='clarabel' is for weighted rules"),
         ({"positive_class": 1}, "give form='dnf'"),
     ],
 )
@@ -174,3 +179,137 @@ def test_votes_are_no_log_odds():
         model.predict_proba(X)
     with pytest.raises(CertificateError, match="rules have no weights"):
         near_optimal(model, X, y)
+
+
+@pytest.mark.parametrize(
+    ("place", "call"),
+    [
+        ("CoverPricer.best_for", 1),
+        ("CoverPricer.best_for", 2),
+        ("CoverPricer.price", 1),
+        ("CoverPricer.cheapest", 1),
+        ("CoverSearch._combine", 1),
+    ],
+)
+def test_ctrl_c_keeps_the_rule_set_wherever_the_search_is(place, call, monkeypatch):
+    """A fit that is interrupted at any step predicts, and its bound holds for both classes."""
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 5, size=(60, 4)).astype(float), rng.integers(0, 2, 60)
+    best = RuleSetClassifier(4, form="dnf", max_conditions=2).fit(X, y)
+    owner, name = place.split(".")
+    owner, calls = getattr(any_rule, owner), []
+    usual = getattr(owner, name)
+
+    def interrupted(self, *args, **options):
+        calls.append(name)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return usual(self, *args, **options)
+
+    monkeypatch.setattr(owner, name, interrupted)
+    with pytest.warns(ConvergenceWarning, match="Ctrl-C"):
+        model = RuleSetClassifier(4, form="dnf", max_conditions=2).fit(X, y)
+    assert model.stop_reason_ == "interrupted"
+    assert model.dual_bound_ <= best.objective_ <= model.objective_
+    assert model.objective_ >= (model.predict(X) != y).sum()
+    assert model.history_["bound"][-1] == model.dual_bound_
+
+
+@pytest.mark.parametrize("exact", ["exact", "greedy"])
+def test_the_history_ends_with_what_the_model_says(exact):
+    """Of both classes: objectives fall, bounds rise, seconds go on, and the last ones are known."""
+    X, y, _ = table(3)
+    weights = np.where(y == 1, 1.0, 0.75)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = RuleSetClassifier(4, form="dnf", max_conditions=2, pricing=exact)
+        history = model.fit(X, y, weights).history_
+    assert history["objective"][-1] == model.objective_
+    assert history["bound"][-1] == model.dual_bound_
+    assert history["gap"][-1] == model.gap_
+    assert (history["objective"][1:] <= history["objective"][:-1]).all()
+    assert (history["bound"][1:] >= history["bound"][:-1]).all()
+    assert (np.diff(history["seconds"]) >= 0).all()
+    np.testing.assert_array_equal(history["round"], np.arange(len(history["round"])))
+
+
+def test_a_class_that_ran_out_of_time_is_the_reason(monkeypatch):
+    """Where the time of the first class is over, the reason is time, though some is left."""
+    usual = any_rule.CoverPricer.best_for
+
+    def slow(self, held, room, rows):
+        time.sleep(0.06 if not self.positive[0] else 0.0)
+        return usual(self, held, room, rows)
+
+    monkeypatch.setattr(any_rule.CoverPricer, "best_for", slow)
+    X, y = np.arange(8.0)[:, None], np.array([0, 1, 0, 1, 0, 1, 0, 0])
+    with pytest.warns(ConvergenceWarning, match="seconds were over"):
+        model = RuleSetClassifier(1, form="dnf", max_conditions=1, time_limit=0.1).fit(X, y)
+    assert model.stop_reason_ == "time"
+
+
+def test_rounds_of_a_beam_end_with_the_time():
+    """With no time left, only rules of a single condition are scored, and there still is one."""
+    X, y, _ = table(0)
+    literals = Literals(X, (False,) * 3, max_bins=20)
+    pricer = any_rule.CoverPricer(literals, 1.0 * (y == 1), 1.0 * (y == 0), np.zeros(4))
+    pricer.seconds_left = 0.0
+    rule = pricer.best_for(np.zeros(len(pricer.groups), dtype=bool), 3.0, pricer.rows)
+    assert len(rule.key) == 1
+
+
+def test_missed_rows_take_no_memory_of_their_own():
+    """Unit vectors of all positive rows share the memory of one."""
+    X = np.arange(200.0)[:, None]
+    literals = Literals(X, (False,), max_bins=200)
+    pricer = any_rule.CoverPricer(literals, np.ones(200), np.zeros(200), np.zeros(2))
+    rows = [*pricer.rows, any_rule.RULES]
+    missed = pricer.missed(rows)
+    first = missed[0].values
+    np.testing.assert_array_equal(
+        np.stack([column.values for column in missed]), np.eye(len(missed), len(rows))
+    )
+    assert all(np.shares_memory(first, column.values) for column in missed[:3])
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+def test_the_text_says_what_the_rules_decide(positive):
+    """Words have the class of the rules and the other one, and no weights."""
+    X, y, _ = table(0)
+    model = RuleSetClassifier(2, form="dnf", positive_class=positive).fit(X, y)
+    lines = model.to_text().split("\n")
+    assert lines[0] == f"{positive} if any of these rules holds, else {1 - positive}"
+    assert len(lines) == 1 + len(model.rules_)
+    assert "score" not in str(model)
+    with pytest.warns(TrivialModelWarning, match="class_weight"):
+        empty = RuleSetClassifier(1, form="dnf", positive_class=positive, rule_cost=99.0).fit(X, y)
+    assert empty.to_text() == f"{1 - positive} for every row"
+
+
+def test_rules_may_cost_nothing_but_errors():
+    """Costs of 0 are the default within a budget, and may be said; without one, too."""
+    X, y, _ = table(1)
+    usual = RuleSetClassifier(4, form="dnf", max_conditions=2).fit(X, y)
+    free = RuleSetClassifier(4, form="dnf", max_conditions=2, rule_cost=0, condition_cost=0)
+    assert free.fit(X, y).objective_ == usual.objective_
+    free.set_params(max_total_conditions=None)
+    assert free.fit(X, y).dual_bound_ == free.objective_ <= usual.objective_
+
+
+@pytest.mark.parametrize("light", [1e-20, 1e-9, 1e-3])
+def test_a_row_of_hardly_any_weight_changes_hardly_anything(light):
+    """The optimum of weights that differ by any factor is that of the heavy rows."""
+    X, y, rng = table(2)
+    weights = rng.uniform(0.5, 2.0, N_ROWS)
+    weights[0] = light
+    model = RuleSetClassifier(4, form="dnf", max_conditions=2, tol=1e-9).fit(X, y, weights)
+    without = RuleSetClassifier(4, form="dnf", max_conditions=2, tol=1e-9)
+    best = without.fit(X[1:], y[1:], weights[1:]).objective_
+    assert best - 1e-6 <= model.objective_ <= best + 4 * light + 1e-6
+    assert model.dual_bound_ <= model.objective_
+
+
+def test_scikit_learn_knows_that_there_are_two_classes():
+    """The tag follows the form."""
+    assert not get_tags(RuleSetClassifier(form="dnf")).classifier_tags.multi_class
+    assert get_tags(RuleSetClassifier()).classifier_tags.multi_class

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import (
     AdaBoostClassifier,
+    AdaBoostRegressor,
     BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingRegressor,
@@ -229,3 +230,47 @@ def test_a_part_of_the_rows_of_the_fit_is_noticed(regression):
         warnings.simplefilter("error", DataWarning)
         thin.fit(X[count + 1 :], y[count + 1 :])
     assert np.isfinite(thin.own_score_)
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_rows_of_weight_zero_are_rows_of_the_fit_of_boosting(given):
+    """Its trees do not count them: they may be given with their weights, or left out."""
+    weights = (np.arange(len(Y)) % 4 > 0).astype(float)
+    trees = DecisionTreeClassifier(max_depth=2, random_state=0)
+    with np.errstate(divide="ignore"):  # scikit-learn takes the logarithm of 0
+        boosted = AdaBoostClassifier(trees, n_estimators=8, random_state=0).fit(X, Y, weights)
+    kept = np.ones(len(Y), dtype=bool) if given else weights > 0
+    rows = X[kept], Y[kept], weights[kept]
+    assert ThinnedEnsemble(boosted, size=3).fit(*rows).rows_ == "training"
+    with pytest.raises(ValueError, match=r"training_rows=True says .* sample_weight"):
+        ThinnedEnsemble(boosted, size=3).fit(X, Y)
+
+
+def test_bagging_that_grew_knows_its_samples_again():
+    """After ``warm_start`` they follow from a seed that is a number; else an error says so."""
+    whole = BaggingClassifier(n_estimators=8, random_state=3).fit(X, Y)
+    grown = BaggingClassifier(n_estimators=3, random_state=3, warm_start=True).fit(X, Y)
+    grown.set_params(n_estimators=8).fit(X, Y)
+    found, expected = (ThinnedEnsemble(one, size=3).fit(X, Y) for one in (grown, whole))
+    np.testing.assert_array_equal(found.indices_, expected.indices_)
+    assert found.own_score_ == expected.own_score_
+    grown.random_state = None
+    with pytest.raises(ValueError, match="seeds of the last fit alone"):
+        ThinnedEnsemble(grown, size=3).fit(X, Y)
+    new = ThinnedEnsemble(grown, size=3, training_rows=False).fit(X[:50] + 0.1, Y[:50])
+    assert new.rows_ == "held_out"
+    grown.estimators_ = grown.estimators_[:4]
+    with pytest.raises(ValueError, match="4 estimators_ and 8 estimators_features_"):
+        ThinnedEnsemble(grown, size=3).fit(X, Y)
+
+
+def test_other_rows_of_a_regressor_of_adaboost_are_refused():
+    """It forgets its samples, but knows how many rows there were, and some come to each leaf."""
+    y = X[:, 0] + np.sin(X[:, 1])
+    boosted = AdaBoostRegressor(n_estimators=8, random_state=0).fit(X, y)
+    assert ThinnedEnsemble(boosted, size=3).fit(X, y).rows_ == "training"
+    for rows in (X[1:], X + 2.0):
+        with pytest.raises(ValueError, match="training_rows=True says"):
+            ThinnedEnsemble(boosted, size=3).fit(rows, y[: len(rows)])
+    again = ThinnedEnsemble(boosted, size=3, training_rows=False).fit(X + 0.1, y)
+    assert again.rows_ == "held_out"

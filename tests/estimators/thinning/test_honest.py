@@ -9,7 +9,12 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomFo
 
 from cgboost.estimators.thinning.fitting import members_of
 from cgboost.estimators.thinning.honest_rows import share_of_known
-from cgboost.estimators.thinning.unseen_predictions import drawn_entries, neutral, without_own
+from cgboost.estimators.thinning.unseen_predictions import (
+    drawn_entries,
+    neutral,
+    weights_of_the_fit,
+    without_own,
+)
 from tests.effort import examples
 from tests.estimators.thinning.thinning_data import classes
 
@@ -82,3 +87,31 @@ def test_rows_that_few_members_are_wrong_on_say_nothing():
     wrong = np.zeros((10, 50), dtype=bool)
     wrong[:, :3] = True
     assert share_of_known(unseen, wrong) == (0.0, 0)
+
+
+def test_rows_that_nobody_draws_are_not_compared():
+    """A row of weight 0 has a place for every new row; without it new rows are seen to be new."""
+    rng = np.random.default_rng(0)
+    unseen = rng.uniform(size=(100, 60)) < 0.37
+    unseen[:20] = True
+    wrong = rng.uniform(size=(30, 60)) < 0.5
+    share, count = share_of_known(unseen, wrong)
+    assert (share, count) == (0.0, 30)
+    wrong[:] &= unseen[30]
+    assert share_of_known(unseen, wrong)[0] > 0.5
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-3, 1e8])
+@pytest.mark.parametrize("class_weight", [None, {"a": 1, "b": 5, "c": 0.1}])
+def test_weights_of_rows_are_read_from_the_leaves(unit, class_weight):
+    """Trees know the weights of their fit: of full ones they are those of rows times classes."""
+    X, y = classes(3, 120)
+    weights = unit * np.random.default_rng(0).uniform(0.5, 2.0, 120)
+    forest = ExtraTreesClassifier(20, class_weight=class_weight, random_state=0)
+    members = members_of(forest.fit(X, y, weights))
+    expected = weights * ([1.0] * 120 if class_weight is None else [class_weight[c] for c in y])
+    found = weights_of_the_fit(members, X, np.ones(120))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    near = weights_of_the_fit(members_of(forest.fit(X, y)), X, weights)
+    if class_weight is None:
+        np.testing.assert_array_equal(near, 1.0)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import cvxpy as cp
 import numpy as np
@@ -28,7 +29,7 @@ from cgboost.masters.support_vector.support_vector_master import (
 )
 from cgboost.penalties import L1, L2, ElasticNet, Entropy, L1Ball
 from cgboost.pricing import FeaturePricer
-from solvers import SolverFailure
+from solvers import LimitError, SolverFailure, Status
 from tests.problems import FORMULATIONS, Formulation, columns_of, random_problem
 
 LABELS, PRICE = np.array([1.0, -1.0]), np.ones(2)
@@ -230,6 +231,32 @@ def test_a_smooth_master_starts_where_it_is_told() -> None:
     third.start_from(WarmStart(first.warm_start.columns, first.warm_start.coef))
     with pytest.raises(MasterError, match="ran out of time"):
         third.solve(time_limit=0.0)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=str)
+def test_a_first_solve_without_time_answers_with_its_start(
+    formulation: Formulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model of a similar problem, its objective here, and a bound that holds."""
+    problem = random_problem(3)
+    solved, started = (formulation.master(problem.loss(formulation)) for _ in range(2))
+    best = ColumnGeneration(solved, FeaturePricer(problem.H), tol=1e-8).run()
+    start = WarmStart.of(best.columns, 1.5 * best.coef, best.intercept)
+    started.start_from(start)
+    error = LimitError("out of time", status=Status.TIME_LIMIT)
+    monkeypatch.setattr(started, "_solved", Mock(side_effect=error))
+    assert started.has_start
+    state = started.solve(time_limit=0.0)
+    np.testing.assert_array_equal(state.coef, start.coef)
+    output = sum(a * c.values for a, c in zip(state.coef, state.columns, strict=True))
+    np.testing.assert_allclose(state.output, output + state.intercept)
+    expected = started.form.value(state.coef, state.intercept) + started.loss.value(state.output)
+    assert state.objective == pytest.approx(expected)
+    bound = started.bound(state, FeaturePricer(problem.H).price(state, 0))
+    assert bound is not None
+    assert bound <= best.objective * (1 + 1e-7)
+    with pytest.raises(MasterError, match="out of time"):
+        started.solve(time_limit=0.0)
 
 
 @pytest.mark.parametrize("name", ["log_loss", "exponential", "poisson"])

@@ -8,6 +8,8 @@ import pytest
 from cgboost import RBF, KernelLibrary, Linear
 from cgboost.exceptions import KernelError
 from cgboost.kernels import Kernel, as_library
+from cgboost.losses import hinge
+from cgboost.masters import OneNormMaster
 from cgboost.penalties.l1 import OneNormEntry
 from cgboost.pricing import KernelPool, KernelPricer, StrataPricer
 from tests.pricing.cases import LIBRARY, state_of
@@ -188,3 +190,23 @@ def test_what_stands_for_a_library_is_taken_for_it(library):
     """A word, a dict, one kernel and None give the strata of the library that they stand for."""
     rows = np.random.default_rng(0).normal(size=(9, 2))
     assert KernelPricer(library, rows).pool.strata == as_library(library).names
+
+
+@pytest.mark.parametrize("cache_size", [0.0, 1000.0])
+def test_a_pass_without_time_leaves_nothing_half_done(cache_size: float) -> None:
+    """It ends after a block, without columns or a proof; the next one is as of a new pool."""
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    y = np.sign(X[:, 0] * X[:, 1])
+    library = KernelLibrary({"linear": Linear(), "rbf": RBF(0.5)})
+    state = OneNormMaster(hinge(y, np.ones(90))).solve()
+    timed, other = (
+        StrataPricer(KernelPool(library, X, block_size=20, cache_size=cache_size)) for _ in range(2)
+    )
+    expected, timed.seconds_left = other.price(state, 5), 0.0
+    found = timed.price(state, 5)
+    assert (found.exact, len(found.columns)) == (False, 0)
+    timed.seconds_left = None
+    found = timed.price(state, 5)
+    assert [column.key for column in found.columns] == [column.key for column in expected.columns]
+    assert found.exact
+    assert found.max_excess == pytest.approx(expected.max_excess)
