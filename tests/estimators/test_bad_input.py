@@ -191,14 +191,15 @@ NEVER: dict[Any, str] = {
     "smoother solver solver_options",
     "nonsense": "centers class_weight coef corrective criterion deflate dual faithful "
     "fit_intercept form formulation kernel leaf_values leaves loss members method metric "
-    "multi_class noncrossing offset penalty pricing priority probability random_state rule selection standardize start "
-    "step subgradient target to_the_letter trim variant weights",
+    "multi_class noncrossing offset penalty pricing priority probability random_state rule "
+    "selection standardize start step subgradient target to_the_letter trim variant weights",
 }
 """Values that no estimator takes, with the parameters that they are given to."""
 
 BAD_VALUES: Arguments = {name: bad for bad, names in NEVER.items() for name in names.split()} | {
     "Cs": ([1.0, -1.0], "Cs must be a finite number > 0, got -1.0"),
     "alphas": ([0.1, -1.0], "alphas must be a finite number > 0, got -1.0"),
+    "positive_class": ("nobody", "is the class that rules without weights are for: give form='dnf'"),
     "callbacks": ([3], r"callbacks must be a list of callables or None, got \[3\]"),
     "categorical_features": ("group", "categorical_features must be 'from_dtype' or a list"),
     "columns": ("trees", "columns must be 'stumps', 'features'"),
