@@ -64,7 +64,7 @@ def with_date_features(
         return X
     frame = frame_of(X)
     names = frame.columns
-    kept_names = {names[one] if _is_number_of(one, names) else one for one in kept}
+    kept_names = {names[int(one)] if _is_number_of(one, names) else one for one in kept}
     order: list[str] = []
     made: dict[str, Vector] = {}
     for own in frame.iter_columns():
@@ -108,7 +108,7 @@ def with_date_features(
 
 def _is_number_of(one: Any, names: list[str]) -> bool:
     """Whether this is the number of a column that has a name."""
-    return isinstance(one, Integral) and one not in names and 0 <= one < len(names)
+    return isinstance(one, Integral) and one not in names and 0 <= int(one) < len(names)
 
 
 def _features_of(

@@ -199,7 +199,10 @@ NEVER: dict[Any, str] = {
 BAD_VALUES: Arguments = {name: bad for bad, names in NEVER.items() for name in names.split()} | {
     "Cs": ([1.0, -1.0], "Cs must be a finite number > 0, got -1.0"),
     "alphas": ([0.1, -1.0], "alphas must be a finite number > 0, got -1.0"),
-    "positive_class": ("nobody", "is the class that rules without weights are for: give form='dnf'"),
+    "positive_class": (
+        "nobody",
+        "is the class that rules without weights are for: give form='dnf'",
+    ),
     "callbacks": ([3], r"callbacks must be a list of callables or None, got \[3\]"),
     "categorical_features": ("group", "categorical_features must be 'from_dtype' or a list"),
     "columns": ("trees", "columns must be 'stumps', 'features'"),

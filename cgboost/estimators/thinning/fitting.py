@@ -218,8 +218,8 @@ def columns_of(
     part = some_rows(X, rows) if len(rows) < n_rows else X
     if training and aim == "y" and unseen is None and is_forest_of_all_rows(ensemble, members):
         assert isinstance(members, EstimatorMembers)
-        own = weights_of_the_fit(members, X, weights) if is_given else weights
-        outputs = without_own(members, part, y[rows], own[rows])
+        fitted = weights_of_the_fit(members, X, weights) if is_given else weights
+        outputs = without_own(members, part, y[rows], fitted[rows])
         return MemberColumns(outputs, None, rows, "leave_one_out")
     outputs = members.outputs(part)
     if unseen is None or aim == "ensemble":

@@ -69,7 +69,7 @@ def _seeds(ensemble: Any) -> NDArray[Any]:
     count = len(getattr(ensemble, "estimators_", ()))
     if not len(last) or len(last) >= count or not isinstance(ensemble.random_state, Integral):
         return last
-    rng = np.random.RandomState(ensemble.random_state)
+    rng = np.random.RandomState(int(ensemble.random_state))
     whole = rng.randint(np.iinfo(np.int32).max, size=count)
     return whole if np.array_equal(whole[-len(last) :], last) else last
 
