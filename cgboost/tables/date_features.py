@@ -56,7 +56,7 @@ def with_date_features(
     Raises
     ------
     ValueError
-        If a feature would be called as another column is, ``kept`` has numbers beside columns that
+        If a feature would be called as another column is, ``kept`` has numbers and some columns
         do not stay, names of columns are no text, or a column has no dates where the model knows
         features of its dates.
     """
