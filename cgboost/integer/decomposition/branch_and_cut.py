@@ -247,15 +247,14 @@ class PausedCut:
     ----------
     bound : float
         On the objective, so far.
-    x : ndarray of shape (n_variables,) or None
-        The best solution so far.
-    objective : float
-        Of this solution.
+    best : tuple of a float and an ndarray of shape (n_variables,)
+        The objective of the best solution so far, and the solution; inf and None without one. They
+        are one object: the thread that reads them is another one than that which finds them.
     """
 
     def __init__(self, cut: BranchAndCut, gap: float) -> None:
-        self.bound, self.objective, self._cut, self._gap = -math.inf, math.inf, cut, gap
-        self.x: Vector | None = None
+        self.bound, self._cut, self._gap = -math.inf, cut, gap
+        self.best: tuple[float, Vector | None] = (math.inf, None)
         self._is_cancelled = self._without_costs = False
         self._may_go, self._is_over = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
@@ -287,12 +286,18 @@ class PausedCut:
         return self._is_over.is_set()
 
     @property
+    def objective(self) -> float:
+        """Of the best solution so far."""
+        return self.best[0]
+
+    @property
     def known(self) -> CutOutcome | None:
         """What is known where it is interrupted; None if that is nothing."""
-        if self.x is None and self.bound == -math.inf:
+        (objective, x), bound = self.best, self.bound
+        if x is None and bound == -math.inf:
             return None
-        bound = None if self.bound == -math.inf else min(self.bound, self.objective)
-        return CutOutcome(StopReason.INTERRUPTED, self.objective, bound, self.x)
+        own = None if bound == -math.inf else min(bound, objective)
+        return CutOutcome(StopReason.INTERRUPTED, objective, own, x)
 
     def go_on(self, seconds: float | None) -> bool:
         """Go on for some seconds, or to the end; whether it has ended."""
@@ -330,8 +335,8 @@ class PausedCut:
     def _called(self, kind: Any, message: str, out: Any, back: Any, data: Any) -> None:
         """HiGHS has a solution, or asks whether to go on."""
         if kind == self._solution:
-            self.x = np.array(out.mip_solution)
-            self.objective = self._cut.model.program.objective_value(self.x)
+            x = np.array(out.mip_solution)
+            self.best = self._cut.model.program.objective_value(x), x
             return
         if kind == self._node and not self._without_costs:  # linear programs have no such bound
             self.bound = max(self.bound, float(out.mip_dual_bound))
@@ -451,7 +456,7 @@ class InTurns(Callback):
     def heuristic(self, search: Search, node: Node, relaxation: Relaxation) -> None:
         """Offer the last solution to the search; see :class:`~cgboost.integer.heuristics`."""
         self._is_relaxed = True
-        x, made, objective = self.paused.x, self.made, self.paused.objective
+        (objective, x), made = self.paused.best, self.made
         if x is None or made is None or objective >= self._offered:
             return
         self._offered = objective
@@ -509,9 +514,8 @@ class InTurns(Callback):
             if self.paused.known is None:
                 raise
             reason = StopReason.INTERRUPTED
-        return replace(
-            self.paused.known or CutOutcome(reason, math.inf, None, None), stop_reason=reason
-        )
+        known = self.paused.known
+        return replace(known or CutOutcome(reason, math.inf, None, None), stop_reason=reason)
 
 
 def cost_unit(cost: Vector) -> float:

@@ -451,9 +451,10 @@ class Decomposition:
         except CGBoostError as error:
             return str(error)
         except KeyboardInterrupt:  # the tree search has neither solution nor bound
-            if turns.paused.known is None:
+            known = turns.paused.known
+            if known is None:
                 raise
-            return self._of_cut(turns.paused.known, f"Ctrl-C; {self.why}", self.structure)
+            return self._of_cut(known, f"Ctrl-C; {self.why}", self.structure)
         finally:
             made.pricer.close()
 
@@ -503,8 +504,9 @@ class Decomposition:
             if relative(whole, objective) > max(gap, INTEGRAL):
                 return None
             objective = whole
-        if turns.paused.x is not None and turns.paused.objective < objective:
-            x, objective = turns.paused.x, turns.paused.objective
+        of_cut, x_of_cut = turns.paused.best
+        if x_of_cut is not None and of_cut < objective:
+            x, objective = x_of_cut, of_cut
         bounds = [turns.paused.bound] + ([] if tree.bound is None else [tree.bound + constant])
         bound = WITHOUT_OPTIMUM.get(reason, min(max(bounds), objective))
         if reason in (StopReason.CALLBACK, StopReason.TIME) and relative(objective, bound) <= gap:

@@ -17,13 +17,19 @@ import scipy.sparse as sp
 from rich.console import Console
 
 from cgboost import decompose
+from cgboost.arrays import Vector
 from cgboost.exceptions import BoundError
 from cgboost.generation.callbacks import Callback
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Priced
 from cgboost.integer.decomposition import branch_and_cut, decomposition
 from cgboost.integer.decomposition.blocks import Structure, structure_of
-from cgboost.integer.decomposition.branch_and_cut import BranchAndCut, InTurns, PausedCut
+from cgboost.integer.decomposition.branch_and_cut import (
+    BranchAndCut,
+    CutOutcome,
+    InTurns,
+    PausedCut,
+)
 from cgboost.integer.decomposition.decomposition import Decomposition
 from cgboost.integer.decomposition.model import Model, as_model
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
@@ -126,7 +132,7 @@ def test_ctrl_c_within_a_pricing_problem_ends_the_search(monkeypatch: pytest.Mon
     def struck(self: InTurns) -> bool:
         caller = sys._getframe(1).f_code.co_name
         is_solved = caller in ("asked", "waiting") and take_turn(self)
-        if caller == "asked" and self.paused.x is not None:
+        if caller == "asked" and self.paused.best[1] is not None:
             signal.raise_signal(signal.SIGINT)
         return is_solved
 
@@ -214,6 +220,25 @@ def test_ctrl_c_does_not_wait_for_a_pricing_problem(monkeypatch: pytest.MonkeyPa
             with pytest.raises(KeyboardInterrupt):
                 decompose(program, blocks).solve()
         assert time.perf_counter() - started < 20.0
+
+
+def test_a_solution_is_known_only_with_its_objective(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another thread reads while HiGHS hands over a solution is whole."""
+    program, _ = hard_blocks()
+    paused = PausedCut(BranchAndCut(as_model(program)), 0.0)
+    value, seen = Program.objective_value, list[CutOutcome | None]()
+
+    def looked_at(self: Program, x: Vector) -> float:
+        seen.append(paused.known)
+        return value(self, x)
+
+    monkeypatch.setattr(Program, "objective_value", looked_at)
+    paused.go_on(5.0)
+    paused.close()
+    monkeypatch.undo()
+    assert len(seen) > 1
+    for known in seen:
+        assert known is None or known.x is None or known.objective == value(program, known.x)
 
 
 def test_given_blocks_that_are_slow_lose_to_branch_and_cut(
