@@ -172,6 +172,11 @@ class LightGBMTrees(BoostedMembers):
         )
         self.has_link = classes is not None and objective.split(" ")[0] in LOGISTIC
 
+    @property
+    def are_linear(self) -> bool:
+        """Whether the leaves have linear models."""
+        return "\nis_linear=1\n" in self.booster.model_to_string(num_iteration=1)
+
     def _raw(self, X: Any) -> NDArray[Any]:
         return np.asarray(self.booster.predict(X, raw_score=True))
 
@@ -222,14 +227,14 @@ def _parts(text: str) -> list[str]:
 
 
 def _weighted(tree: str, weight: float, shift: float) -> str:
-    if re.search(r"^is_linear=1", tree, flags=re.MULTILINE):
-        raise ValueError("trees with linear models in their leaves cannot be weighted")
+    """A tree times a weight, plus a shift; with leaf_const and leaf_coeff where it is linear."""
 
     def scaled(found: re.Match[str]) -> str:
-        values = [repr(weight * float(own) + shift) for own in found[2].split()]
+        shifted = 0.0 if found[1] == "leaf_coeff" else shift
+        values = [repr(weight * float(own) + shifted) for own in found[2].split()]
         return f"{found[1]}={' '.join(values)}"
 
-    return re.sub(r"^(leaf_value)=(.*)$", scaled, tree, flags=re.MULTILINE)
+    return re.sub(r"^(leaf_(?:value|const|coeff))=(.*)$", scaled, tree, flags=re.MULTILINE)
 
 
 class XGBoostTrees(BoostedMembers):

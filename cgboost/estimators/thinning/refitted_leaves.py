@@ -47,11 +47,13 @@ Keys = list[NDArray[Any]]
 
 
 def is_refittable(members: Members) -> bool:
-    """Whether these are the trees of a classifier, whose leaves can be told apart."""
+    """Whether these are the trees of a classifier, with a value in each leaf."""
     if members.classes is None:
         return False
     if isinstance(members, EstimatorMembers):
         return members.are_trees
+    if isinstance(members, LightGBMTrees) and members.are_linear:
+        return False
     return isinstance(members, BoostedMembers)
 
 

@@ -608,7 +608,8 @@ class ThinnedEnsemble(ThinnedModel):
         if self.leaf_values == "refit" and not possible:
             raise ValueError(
                 "leaf_values='refit' needs a classifier of trees: a forest, bagging or AdaBoost of "
-                f"scikit-learn's trees on all features, or boosting; got {ready.ensemble!r}"
+                f"scikit-learn's trees on all features, or boosting without linear models in its "
+                f"leaves; got {ready.ensemble!r}"
             )
         if self.leaf_values != "auto" or not possible:
             return self.leaf_values == "refit"

@@ -93,8 +93,6 @@ def test_the_text_of_a_booster_is_taken_apart():
     assert head + first + second + tail == BOOSTER
     assert "leaf_value=1.0 -2.0" in _weighted(first, 2.0, 0.0)
     assert "leaf_value=1.5 2.0" in _weighted(second, 0.5, 0.5)
-    with pytest.raises(ValueError, match="linear models in their leaves"):
-        _weighted("Tree=0\nis_linear=1\n", 1.0, 0.0)
 
 
 @pytest.mark.parametrize("weights", ["program", "refit", "equal"])

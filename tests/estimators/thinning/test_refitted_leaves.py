@@ -10,7 +10,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
-from lightgbm import LGBMClassifier
+from lightgbm import LGBMClassifier, LGBMModel, LGBMRegressor
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import (
@@ -203,6 +203,18 @@ def test_a_path_has_new_values_at_every_size() -> None:
         alone = ThinnedEnsemble(forest, size=size).fit(CANCER, MALIGN)
         assert model.leaf_values_ == alone.leaf_values_ == "refit"
         assert np.mean(model.predict(CANCER) == alone.predict(CANCER)) > 0.99
+
+
+@pytest.mark.parametrize("estimator", [LGBMClassifier, LGBMRegressor])
+def test_linear_trees_of_lightgbm(estimator: type[LGBMModel]) -> None:
+    """Slopes are weighted as values are, so that the export predicts as the model."""
+    y = MALIGN if estimator is LGBMClassifier else CANCER[:, 0]
+    booster = estimator(n_estimators=12, num_leaves=4, linear_tree=True, verbose=-1).fit(CANCER, y)
+    model = ThinnedEnsemble(booster, size=4, weights="program").fit(CANCER, y)
+    exported = model.export().predict(CANCER, raw_score=True)
+    np.testing.assert_allclose(exported, model._outputs(CANCER).ravel(), rtol=1e-9, atol=1e-9)
+    with pytest.raises(ValueError, match="without linear models in its leaves"):
+        clone(model).set_params(leaf_values="refit").fit(CANCER, y)
 
 
 @pytest.mark.parametrize("n_classes", [2, 10])
