@@ -3,6 +3,8 @@
 A fit is run under a profile hook, which sees every call of a function of ours. Counted are
 
 * the modules and the functions that it enters, and the deepest stack of frames of ours;
+  comprehensions and generator expressions are lines of the function that they are in (before
+  Python 3.12 most of them have frames);
 * for y: the files whose functions get it (as it is or as ±1, as an argument or in one),
   and how often the way goes from one file to another (stays, and returns to a file already left);
 * for a parameter: how often it is read, and in how many files.
@@ -35,6 +37,7 @@ import cgboost
 import solvers
 
 ROOTS = {package.__path__[0]: package.__name__ for package in (cgboost, solvers)}
+WITHIN_FUNCTIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 WITHOUT_READS = {"__init__", "get_params", "set_params", "__repr__", "__sklearn_clone__"}
 
 
@@ -57,6 +60,8 @@ class Walk:
 
 def file_of(code: CodeType) -> str | None:
     """The file of a function of ours, from its package on."""
+    if code.co_name in WITHIN_FUNCTIONS:
+        return None
     for root, name in ROOTS.items():
         if code.co_filename.startswith(root):
             return name + code.co_filename.removeprefix(root)

@@ -11,8 +11,10 @@ EXTRAS = {
     "matplotlib": "plots",
     "numba": "fast",
     "onnx": "onnx",
+    "pandas": "frames",
     "rich": "progress",
     "shap": "explain",
+    "skops": "skops",
     "vrplib": "routing",
     "sqlglot": "sql",
 }

@@ -1,13 +1,17 @@
 """What an installation without the extras does."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import cgboost
 from cgboost.optional import EXTRAS, is_installed, require
 
-HIDDEN = (*EXTRAS, "daqp", "piqp")
+HIDDEN = ({*EXTRAS} - {"pandas"}) | {"daqp", "piqp"}
+"""Without pandas, which scikit-learn takes for a module wherever `sys.modules` has its name."""
 
 SCRIPT = f"""
 import sys
@@ -59,6 +63,18 @@ def test_what_is_missing_is_said_in_one_line(code: str, words: str) -> None:
     done = run(code)
     assert done.returncode != 0
     assert words in done.stderr.strip().splitlines()[-1], done.stderr
+
+
+def test_every_package_that_is_asked_for_has_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error says how to install it."""
+    asked = re.compile(r"\b(?:require|OnDemand)\(\s*\"(\w+)[\w.]*\"")
+    files = Path(cgboost.__path__[0]).rglob("*.py")
+    packages = {name for file in files for name in asked.findall(file.read_text("utf-8"))}
+    assert {"pandas", "skops", "sqlglot"} <= packages
+    for package in packages:
+        monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(ImportError, match=rf"pip install \"cgboost\[{EXTRAS[package]}\]\""):
+            require(package, "this")
 
 
 def test_what_is_there_is_not_asked_for() -> None:

@@ -14,10 +14,8 @@ attain it.
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +28,7 @@ from cgboost.optimizers.simplex.primal_simplex import EndlessFailure, PrimalSimp
 from cgboost.optimizers.solver_options import solver_errors_as_master_errors
 from cgboost.proofs.near_problem import Model, NearProblem, side_by_side
 from cgboost.proofs.near_profiles import Profiles
-from cgboost.proofs.near_search import OFTEN, RangeEnd, Search
+from cgboost.proofs.near_search import KnownColumns, RangeEnd, Search
 from cgboost.proofs.near_values import Value
 from cgboost.tolerances import SMALLEST
 
@@ -136,8 +134,7 @@ class Tilts:
 
     def __init__(self, problem: NearProblem, tol: float) -> None:
         self.problem, self.tol = problem, tol
-        self.columns = list(problem.columns)
-        self._often: Counter[Any] = Counter()
+        self._known = KnownColumns(problem)
         self._tilt: float | None = None
         self._base: PrimalSimplex | None = None
         self.merged = problem.merged
@@ -147,17 +144,13 @@ class Tilts:
         """Whether the simplex is for the problem."""
         return PrimalSimplex.takes(problem.loss, problem.master.form)
 
-    def _values_of(self, columns: Sequence[Column]) -> Vector:
-        """Columns on one row of each group."""
-        return side_by_side(columns, len(self.problem.response))[:, self.merged.first]
-
     def _branch(self) -> PrimalSimplex:
         """A copy of the simplex at the optimum."""
         if self._base is None:
-            best = self.problem.best
+            best, columns = self.problem.best, self._known.columns
             self._base = PrimalSimplex(self.merged.loss, self.problem.master.form)
-            self._base.add(self._values_of(self.columns))
-            coef = np.zeros(len(self.columns))
+            self._base.add(self.merged.values(columns))
+            coef = np.zeros(len(columns))
             coef[: len(best.coef)] = best.coef
             self._base.expect(coef, best.intercept)
             with solver_errors_as_master_errors():
@@ -167,7 +160,7 @@ class Tilts:
     def end(self, value: Value, sign: float) -> RangeEnd:
         """The largest value times a sign."""
         search = Search(self.problem, value, sign, self.tol)
-        walk = Walk(self, search, list(self.columns), self._branch())
+        walk = Walk(self, search, list(self._known.columns), self._branch())
         tilt = self._tilt or walk.first_tilt()
         for _ in range(MOST_ROUNDS):
             try:
@@ -181,16 +174,9 @@ class Tilts:
         if not search.ended:  # there may be no vertex above the level, but a ray
             raise MasterError("tilts do not meet the end")
         self._tilt = tilt
-        self._keep(walk.columns)
-        return search.end
-
-    def _keep(self, columns: Sequence[Column]) -> None:
-        """Columns that many ends have missed are there from now on."""
-        new = columns[len(self.columns) :]
-        self._often.update(column.key for column in new)
-        if often := [column for column in new if self._often[column.key] >= OFTEN]:
-            self.columns += often
+        if self._known.after(walk.columns):
             self._base = None
+        return search.end
 
 
 class Walk:
@@ -216,13 +202,8 @@ class Walk:
         self.high: Vertex | None = None
         self._steep, self._failures, self._same = np.inf, 0, False
         self._near, self.priced = NEARER, False
-        self._worth = self._worth_of(columns)
+        self._worth = search.worth_of(columns)
         self._offset = 0.0 if problem.offset == "none" else search.sign * search.value.offset
-
-    def _worth_of(self, columns: Sequence[Column]) -> Vector:
-        if not columns:
-            return np.zeros(0)
-        return self.search.sign * self.search.value.worth(columns)
 
     def first_tilt(self) -> float:
         """One at which what the best model has of the value is worth the room."""
@@ -246,8 +227,8 @@ class Walk:
         while True:
             if missing:
                 self.columns += missing
-                self.simplex.add(self.tilts._values_of(missing))
-                self._worth = np.append(self._worth, self._worth_of(missing))
+                self.simplex.add(self.tilts.merged.values(missing))
+                self._worth = np.append(self._worth, search.worth_of(missing))
                 if self.priced:  # vertices of fewer columns say nothing of those to come
                     self.low, self.high = Vertex(0.0, problem.best, search.start), None
             self.simplex.tilt(tilt * self._worth, tilt * self._offset)
@@ -297,7 +278,7 @@ class Walk:
             return
         self.simplex = self.tilts._branch()
         if new := self.columns[self._known :]:
-            self.simplex.add(self.tilts._values_of(new))
+            self.simplex.add(self.tilts.merged.values(new))
 
     def _go_along(self, start: RestrictedPoint, ray: RestrictedPoint) -> None:
         """The model at the level on the way to the end of an edge, and how steep that is."""

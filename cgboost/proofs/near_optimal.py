@@ -21,6 +21,7 @@ from sklearn.utils import _safe_indexing
 
 from cgboost.arrays import Indices, Vector
 from cgboost.exceptions import CertificateError
+from cgboost.optional import require
 from cgboost.pricing.rules import RulePricer
 from cgboost.pricing.univariate.feature_pricer import FeaturePool
 from cgboost.pricing.univariate.stumps import StumpPool
@@ -208,7 +209,14 @@ class NearOptimal:
         }
 
     def to_frame(self, kind: Literal["coef", "importance"] | None = None) -> Any:
-        """:meth:`table` as a pandas DataFrame, a row for each feature."""
+        """:meth:`table` as a pandas DataFrame, a row for each feature.
+
+        Raises
+        ------
+        ImportError
+            Without the package pandas.
+        """
+        require("pandas", "to_frame")
         import pandas as pd
 
         return pd.DataFrame(self.table(kind)).set_index("feature")

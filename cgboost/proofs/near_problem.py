@@ -118,6 +118,10 @@ class MergedRows:
         self.loss = replace(loss, target=loss.target[self.first], lower=lower, upper=upper)
         self.rows = BoxRows(self.loss)
 
+    def values(self, columns: Sequence[Column]) -> Vector:
+        """Columns on a row of each group, shape (n_columns, n_groups)."""
+        return side_by_side(columns, len(self.groups))[:, self.first]
+
     def gathered(self, response: Vector) -> Vector:
         """The pseudo-response of the groups, from that of all rows."""
         gathered: Vector = np.bincount(self.groups, response, len(self.first)).astype(np.float64)

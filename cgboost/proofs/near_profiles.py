@@ -13,10 +13,8 @@ only the rows near a kink count (Li, Sun, Toh, SIAM Journal on Optimization 28, 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
@@ -24,8 +22,8 @@ from scipy.linalg import lapack
 from cgboost.arrays import Vector
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
-from cgboost.proofs.near_problem import LEAST_ROOM, NearProblem, side_by_side
-from cgboost.proofs.near_search import OFTEN, RangeEnd, Search
+from cgboost.proofs.near_problem import LEAST_ROOM, NearProblem
+from cgboost.proofs.near_search import KnownColumns, RangeEnd, Search
 from cgboost.proofs.near_values import Value
 from cgboost.tolerances import SMALLEST
 
@@ -103,8 +101,7 @@ class Profiles:
 
     def __init__(self, problem: NearProblem, tol: float) -> None:
         self.problem, self.tol = problem, tol
-        self.columns = list(problem.columns)
-        self._often: Counter[Any] = Counter()
+        self._known = KnownColumns(problem)
         self._failures = 0
         merged, best = problem.merged, problem.best
         output = best.output[merged.first]
@@ -115,7 +112,7 @@ class Profiles:
         self.start = np.array([best.intercept] if constant else [])
         self.width = self._width(output, len(best.coef) + len(self.start))
         self.bent = problem.merged.rows.bent(self.width)
-        self._take(self.columns, best.coef)
+        self._take(problem.columns, best.coef)
 
     @staticmethod
     def takes(problem: NearProblem, tol: float) -> bool:
@@ -140,7 +137,7 @@ class Profiles:
 
     def _take(self, columns: Sequence[Column], coef: Vector) -> None:
         """Columns that are there from the start."""
-        values = side_by_side(columns, len(self.problem.response))[:, self.problem.merged.first]
+        values = self.problem.merged.values(columns)
         self.table = np.column_stack([self.table, values.T])
         self.start = np.append(self.start, coef)
 
@@ -158,12 +155,8 @@ class Profiles:
         profile = Profile(self, search)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             profile.run()
-        new = profile.columns[len(self.columns) :]
-        self._often.update(column.key for column in new)
-        often = [column for column in new if self._often[column.key] >= OFTEN]
-        if often:
+        if often := self._known.after(profile.columns):
             self._take(often, np.zeros(len(often)))
-            self.columns += often
         if not search.ended:
             self._failures += 1
             raise MasterError("the profile does not meet the level")
@@ -193,11 +186,11 @@ class Profile:
         self.profiles, self.search = profiles, search
         self.problem = problem = search.problem
         self.rows, self.bent = problem.merged.rows, profiles.bent
-        self.columns, self.table = list(profiles.columns), profiles.table
+        self.columns, self.table = list(profiles._known.columns), profiles.table
         self._n_other = len(profiles.start) - len(self.columns)
         self.z, self.centre = profiles.start, profiles.centre
         offset = search.sign * search.value.offset
-        self.worth = np.append(np.full(self._n_other, offset), self._worth_of(self.columns))
+        self.worth = np.append(np.full(self._n_other, offset), self.search.worth_of(self.columns))
         self._limits()
         self.duals = np.clip(self.table.T @ self.centre, self.low, self.high)
         if not self.worth.any():
@@ -209,11 +202,6 @@ class Profile:
         if not self.room > LEAST_ROOM * problem.set_level:
             raise MasterError("there is no room")
         self.inside = self.best
-
-    def _worth_of(self, columns: Sequence[Column]) -> Vector:
-        if not columns:
-            return np.zeros(0)
-        return self.search.sign * self.search.value.worth(columns)
 
     def _limits(self) -> None:
         """Where the duals of coefficients end, and how fast they move with them."""
@@ -230,11 +218,11 @@ class Profile:
         """New columns, with coefficients of 0."""
         if not new:
             return
-        values = side_by_side(new, len(self.problem.response))[:, self.problem.merged.first]
+        values = self.problem.merged.values(new)
         self.columns += new
         self.table = np.column_stack([self.table, values.T])
         self.z = np.append(self.z, np.zeros(len(new)))
-        self.worth = np.append(self.worth, self._worth_of(new))
+        self.worth = np.append(self.worth, self.search.worth_of(new))
         self._limits()
         scores = np.append(self.duals, values @ self.centre)
         self.duals = np.clip(scores, self.low, self.high)

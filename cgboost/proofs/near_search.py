@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -56,6 +58,10 @@ class Search:
         """The value of a model, times the sign."""
         return self.sign * self.problem.value_of(self.value, columns, model)
 
+    def worth_of(self, columns: Sequence[Column]) -> Vector:
+        """What a coefficient of 1 has of the value, times the sign."""
+        return self.sign * self.value.worth(columns) if columns else np.zeros(0)
+
     def price(
         self, multiplier: float, response: Vector, held: Sequence[Column]
     ) -> Sequence[Column]:
@@ -91,3 +97,24 @@ class Search:
     def end(self) -> RangeEnd:
         """As it is; rounding may leave a bound below what it equals."""
         return RangeEnd(self.attained, max(self.attained, self.bound))
+
+
+class KnownColumns:
+    """Columns that are there when the search for an end begins: at first those of the optimum.
+
+    Parameters
+    ----------
+    problem : NearProblem
+    """
+
+    def __init__(self, problem: NearProblem) -> None:
+        self.columns = list(problem.columns)
+        self._missed: Counter[Any] = Counter()
+
+    def after(self, columns: Sequence[Column]) -> list[Column]:
+        """Those that an end has added and many before it, which are known from now on."""
+        new = columns[len(self.columns) :]
+        self._missed.update(column.key for column in new)
+        often = [column for column in new if self._missed[column.key] >= OFTEN]
+        self.columns += often
+        return often

@@ -308,7 +308,7 @@ def _add_certify(commands: Any) -> None:
 
 def _certify(options: argparse.Namespace) -> int:
     """Read a model and its rows, and print the certificate."""
-    _need("pandas")
+    require("pandas", "cgboost certify")
     import pandas as pd
 
     from cgboost.inspection import plot_violations
@@ -335,11 +335,6 @@ def _certify(options: argparse.Namespace) -> int:
     return 0
 
 
-def _need(package: str) -> None:
-    if not is_installed(package):
-        raise ImportError(f"cgboost certify needs {package}: pip install {package}")
-
-
 def _stored_model(file: Path) -> Any:
     """The model in a file of ``skops.io.dump`` or of ``model.save``; no code in it is run."""
     if not file.is_file():
@@ -349,7 +344,7 @@ def _stored_model(file: Path) -> Any:
     with ZipFile(file) as archive:
         if OF_SKOPS not in archive.namelist():
             return cgboost.load(file)
-    _need("skops")
+    require("skops", "cgboost certify")
     from skops import io
 
     types, known = io.get_untrusted_types(file=file), trusted_types()

@@ -124,13 +124,8 @@ PROBLEM_NAMES = {
 }
 
 
-def problem_class(program: Program) -> str:
-    """Return the capability a backend needs: ``"lp"``, ``"qp"``, ``"mip"`` or ``"miqp"``."""
-    return class_name(is_qp=program.is_qp, is_mip=program.is_mip)
-
-
 def class_name(*, is_qp: bool, is_mip: bool) -> str:
-    """Return the name of the problem class with these properties."""
+    """Return the capability a backend needs: ``"lp"``, ``"qp"``, ``"mip"`` or ``"miqp"``."""
     if is_mip:
         return "miqp" if is_qp else "mip"
     return "qp" if is_qp else "lp"

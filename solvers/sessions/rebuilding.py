@@ -38,7 +38,7 @@ from ..program.status import MissingBackendError, Status
 from ..refinement.polish import polished
 from ..refinement.presolve import Elimination, Gram, find_elimination
 from .engine import Answer, Engine, Request, ask, empty_answer
-from .protocols import Backend, class_name, problem_class, require_support
+from .protocols import Backend, class_name, require_support
 
 
 class CheckedSession:
@@ -50,7 +50,7 @@ class CheckedSession:
     """
 
     def __init__(self, backend: Backend, program: Program) -> None:
-        require_support(backend, problem_class(program))
+        require_support(backend, class_name(is_qp=program.is_qp, is_mip=program.is_mip))
         self._backend = backend
         self._growing = GrowingProgram(program)
 

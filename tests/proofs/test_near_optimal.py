@@ -1,5 +1,6 @@
 """Ranges over all near-optimal models, against CVXPY on problems with every column written out."""
 
+import sys
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -377,6 +378,16 @@ def test_tables_of_features():
     np.testing.assert_allclose(shares / shares.sum(), stumps.feature_importances_)
     with pytest.raises(CertificateError, match="'coef' or 'importance'"):
         near.table("rate")
+
+
+def test_a_frame_without_pandas_is_refused_with_its_command(monkeypatch):
+    """The ranges of a table need no package."""
+    model = SparseLinearRegressor(loss="absolute_error", alpha=0.1).fit(X, Y)
+    near = near_optimal(model, X, Y)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"pip install \"cgboost\[frames\]\""):
+        near.to_frame()
+    assert len(near.table()["low"]) == X.shape[1]
 
 
 @pytest.mark.parametrize("make", [np.asarray, lambda mask: np.flatnonzero(mask)])

@@ -250,14 +250,9 @@ class CoverPricer(Memoryless):
         self, candidates: BestConjunctions, state: MasterState, limit: int
     ) -> list[Column]:
         """At most ``limit`` new rules, of those for the same rows the best."""
-        held = {column.key for column in state.columns}
-        seen: set[bytes] = set()
-        columns: list[Column] = []
-        for _, places in candidates.sorted():
-            if len(columns) == limit:
-                break
-            mark = np.packbits(self._inside(places)).tobytes()
-            if mark not in seen and tuple(sorted(places)) not in held:
-                columns.append(self.column(places, state.rows or ()))
-            seen.add(mark)
-        return columns
+        return candidates.columns(
+            state,
+            limit,
+            lambda places: np.packbits(self._inside(places)).tobytes(),
+            lambda places: self.column(places, state.rows or ()),
+        )

@@ -131,17 +131,12 @@ class RulePricer(Memoryless):
         self, candidates: BestConjunctions, state: MasterState, limit: int
     ) -> list[Column]:
         """At most ``limit`` new conjunctions, of those for the same rows the best."""
-        held = {column.key for column in state.columns}
-        seen: set[bytes] = set()
-        columns: list[Column] = []
-        for _, places in candidates.sorted():
-            if len(columns) == limit:
-                break
-            mark = cover_mark(self.literals, places)
-            if mark not in seen and tuple(sorted(places)) not in held:
-                columns.append(self.literals.column(places, float(self.cost[len(places)])))
-            seen.add(mark)
-        return columns
+        return candidates.columns(
+            state,
+            limit,
+            lambda places: cover_mark(self.literals, places),
+            lambda places: self.literals.column(places, float(self.cost[len(places)])),
+        )
 
 
 def cover_mark(literals: Literals, places: LiteralPlaces) -> bytes:

@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cgboost.arrays import Indices, Vector, blocks_of
+from cgboost.generation.columns import Column
+from cgboost.generation.protocols import MasterState
 from cgboost.pricing.rules.literals import Literals, ZeroOneMatrix, cross, gram
 
 LiteralPlaces = tuple[int, ...]
@@ -80,6 +82,37 @@ class BestConjunctions:
     def sorted(self) -> list[tuple[float, LiteralPlaces]]:
         """The best ones, best first."""
         return sorted(self.found, key=lambda item: (-item[0], len(item[1]), item[1]))[: self.limit]
+
+    def columns(
+        self,
+        state: MasterState,
+        limit: int,
+        mark: Callable[[LiteralPlaces], bytes],
+        column: Callable[[LiteralPlaces], Column],
+    ) -> list[Column]:
+        """At most ``limit`` columns that are new, of those with the same mark the best.
+
+        Parameters
+        ----------
+        state : MasterState
+            Its columns are not new.
+        limit : int
+        mark : callable
+            The rows that a conjunction holds for.
+        column : callable
+            The column of a conjunction.
+        """
+        held = {own.key for own in state.columns}
+        seen: set[bytes] = set()
+        columns: list[Column] = []
+        for _, places in self.sorted():
+            if len(columns) == limit:
+                break
+            rows = mark(places)
+            if rows not in seen and tuple(sorted(places)) not in held:
+                columns.append(column(places))
+            seen.add(rows)
+        return columns
 
 
 @dataclass

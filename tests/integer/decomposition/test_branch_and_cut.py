@@ -257,14 +257,9 @@ def test_given_blocks_that_are_slow_lose_to_branch_and_cut(
     assert f"objective {result.objective:.8g}, bound {result.bound:.8g}" in last
 
 
-@pytest.mark.parametrize(("bound", "share"), [(-INF, 1 / 2), (90.0, 1 / 2), (99.0, 1 / 3)])
-def test_branch_and_cut_has_its_share(
-    monkeypatch: pytest.MonkeyPatch, bound: float, share: float
-) -> None:
-    """Its share of the time, half of it if the bound is far away, and no turn beyond the limit."""
-    model, blocks = assignment(0)
-    asked: list[float] = []
-    clock = [0.0]
+def fake_turns(monkeypatch: pytest.MonkeyPatch) -> tuple[list[float], list[float]]:
+    """A clock that turns of branch and cut move on, and the seconds each was asked for."""
+    clock, asked = [0.0], list[float]()
     monkeypatch.setattr(branch_and_cut.time, "perf_counter", lambda: clock[0])
 
     def go_on(self: PausedCut, seconds: float) -> bool:
@@ -273,6 +268,16 @@ def test_branch_and_cut_has_its_share(
         return False
 
     monkeypatch.setattr(PausedCut, "go_on", go_on)
+    return clock, asked
+
+
+@pytest.mark.parametrize(("bound", "share"), [(-INF, 1 / 2), (90.0, 1 / 2), (99.0, 1 / 3)])
+def test_branch_and_cut_has_its_share(
+    monkeypatch: pytest.MonkeyPatch, bound: float, share: float
+) -> None:
+    """Its share of the time, half of it if the bound is far away, and no turn beyond the limit."""
+    model, blocks = assignment(0)
+    clock, asked = fake_turns(monkeypatch)
     made = reformulated(structure_of(model, blocks))
     turns = InTurns(BranchAndCut(model), 0.0, 1 / 3, time_limit=100.0)
     turns.made = made
@@ -317,15 +322,7 @@ def test_branch_and_cut_is_first_where_blocks_are_found(
 
 def test_the_first_turn_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is on account: branch and cut has half of the time, whenever it has had it."""
-    clock, asked = [0.0], list[float]()
-    monkeypatch.setattr(branch_and_cut.time, "perf_counter", lambda: clock[0])
-
-    def go_on(self: PausedCut, seconds: float) -> bool:
-        asked.append(seconds)
-        clock[0] += seconds
-        return False
-
-    monkeypatch.setattr(PausedCut, "go_on", go_on)
+    clock, asked = fake_turns(monkeypatch)
     turns = InTurns(BranchAndCut(assignment(0)[0]), 0.0, 0.5)
     assert not turns.take_first_turn(0.0)
     assert not turns.take_first_turn(0.8)
