@@ -70,6 +70,23 @@ def test_a_limit_may_be_met_exactly():
         assert found.gain == pytest.approx(max(positive[within] @ y), abs=1e-9)
 
 
+@pytest.mark.parametrize("sizes", [(1009, 1013), (1000, 3000)])
+@pytest.mark.parametrize("limit", [0.0, 1e-4, 0.05])
+def test_thresholds_of_two_groups_are_proven(sizes, limit):
+    """However many rows there are; at 0 coprime sizes have but the two constants."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1], sizes)
+    f = rng.normal(size=len(groups)) + 0.8 * groups
+    y = np.where(f + rng.normal(size=len(f)) > 0.4, 1.0, -1.0)
+    vectors = np.where(groups == 0, 1.0 / sizes[0], -1.0 / sizes[1])[None]
+    found = best_thresholds(f, groups, y, vectors, np.array([limit]))
+    assert found.bound == found.gain == pytest.approx(y @ (f > found.thresholds[groups]))
+    if limit == 0.0 and sizes[0] == 1009:
+        assert found.gain == max(0.0, y.sum())
+    else:
+        assert found.gain > max(0.0, y.sum())
+
+
 @pytest.mark.parametrize("limit", [0.02, 0.1])
 def test_the_prices_and_the_bound_are_those_of_the_linear_relaxation(limit):
     """The prices are the multipliers of the program over mixtures of thresholds, by HiGHS."""
