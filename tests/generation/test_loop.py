@@ -140,7 +140,7 @@ def test_a_run_that_is_interrupted_ends_at_once() -> None:
     assert not master.asked
 
 
-def struck(number: int) -> tuple[Result | None, CountingMaster, bool]:
+def struck(number: int) -> tuple[Result | None, bool]:
     """A run that Ctrl-C meets at some line of the loop; its result, and whether it came."""
     left, master = [number], CrossingMaster(-0.5)
     master.bounds = iter(np.linspace(-9.0, 6.0, 30))
@@ -156,9 +156,9 @@ def struck(number: int) -> tuple[Result | None, CountingMaster, bool]:
 
     sys.settrace(trace)
     try:
-        return run(master, tol=1e-2, max_columns=3), master, left[0] <= 0
+        return run(master, tol=1e-2, max_columns=3), left[0] <= 0
     except KeyboardInterrupt:
-        return None, master, True
+        return None, True
     finally:
         sys.settrace(None)
 
@@ -167,7 +167,7 @@ def test_ctrl_c_at_any_line_keeps_the_complete_rounds() -> None:
     """Rounds, coefficients, objective and bound of a result belong together, wherever it came."""
     ends, number, came = set[tuple[int, str]](), 1, True
     while came:
-        result, master, came = struck(number)
+        result, came = struck(number)
         number += 7
         if result is None:
             continue

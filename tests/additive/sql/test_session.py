@@ -3,8 +3,9 @@
 import os
 import signal
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from threading import Thread, Timer
+from threading import RLock, Thread, Timer
 from typing import Any
 
 import duckdb
@@ -13,7 +14,7 @@ import pytest
 
 from cgboost.additive.sql.binning import Store
 from cgboost.additive.sql.engines import engine_of
-from cgboost.additive.sql.session import SQLSession
+from cgboost.additive.sql.session import SQLSession, Turns
 from cgboost.exceptions import DatabaseError
 from tests.additive.sql.sql_tables import DATABASES, connected, left_of_fits, tables_of
 
@@ -180,6 +181,33 @@ LONG = {
     "sqlite": "WITH RECURSIVE n(i) AS (SELECT 1.0 UNION ALL SELECT i + 1.0 FROM n WHERE i < 1e7) "
     "SELECT SUM(cgboost_bits(i) % 7) FROM n",
 }
+
+
+def test_ctrl_c_when_a_turn_is_taken_gives_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between that and the next line; or while it is waited for, when there is none to give."""
+    turn = RLock()
+
+    class Struck:
+        release = turn.release
+
+        def __init__(self, *, taken: bool) -> None:
+            self.taken = taken
+
+        def acquire(self) -> None:
+            if self.taken:
+                turn.acquire()
+            raise KeyboardInterrupt
+
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for taken in (True, False):
+            struck = Struck(taken=taken)
+            monkeypatch.setattr(Turns, "of", lambda _, connection, struck=struck: struck)
+            session = SQLSession(connection, engine_of(connection, None))
+            with pytest.raises(KeyboardInterrupt):
+                session.open()
+            session.close()
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(turn.acquire, blocking=False).result()
 
 
 @pytest.mark.parametrize("database", LONG)

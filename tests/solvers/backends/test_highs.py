@@ -264,6 +264,34 @@ def test_what_a_handler_of_signals_raises_ends_a_solve():
         signal.signal(signal.SIGALRM, before)
 
 
+def test_a_signal_between_two_handlers_leaves_both_at_work(monkeypatch):
+    """Ctrl-C as soon as it is handled again: another handler, not yet in place, still raises."""
+    native, usual, taken = plain(1), signal.signal, []
+
+    def late(*_):
+        raise TimeoutError("too long")
+
+    def put(number, handler):
+        usual(number, handler)
+        taken.append(number)
+        if taken.count(signal.SIGINT) == 2 and taken[-1] == signal.SIGINT:
+            signal.raise_signal(signal.SIGINT)
+
+    before = usual(signal.SIGALRM, late)
+    try:
+        monkeypatch.setattr(signal, "signal", put)
+        with pytest.raises(KeyboardInterrupt):
+            highs.run_interruptible(native)
+        monkeypatch.undo()
+        with pytest.raises(TimeoutError, match="too long"):
+            signal.raise_signal(signal.SIGALRM)
+        assert not highs.run_interruptible(native)
+        with pytest.raises(TimeoutError, match="too long"):
+            signal.raise_signal(signal.SIGALRM)
+    finally:
+        usual(signal.SIGALRM, before)
+
+
 def test_a_long_linear_solve_listens_for_ctrl_c_and_gives_the_same_answer(monkeypatch):
     """Callbacks are used for long solves only and change nothing else."""
     session, _ = grow_rows()
