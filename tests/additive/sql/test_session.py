@@ -171,7 +171,7 @@ def test_threads_take_a_connection_in_turn(database: str, server: str) -> None:
         assert not found
         session.close()
         for thread in threads:
-            thread.join(10.0)
+            thread.join(60.0)
         assert found == [(1,), (1,)]
         assert not left_of_fits(connection, database)
 
@@ -218,9 +218,13 @@ def test_ctrl_c_within_a_statement_is_an_interrupt(database: str) -> None:
             session.run("SET threads = 1")  # with several it is noticed late
         session.names("SELECT 1 AS a")
         timer = Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
+
+        def asked() -> None:  # on a busy machine Ctrl-C may come before the statement
+            timer.start()
             session.rows(LONG[database])
+
+        with pytest.raises(KeyboardInterrupt):
+            asked()
         timer.join()
         assert session.rows("SELECT 1") == [(1,)]
 
