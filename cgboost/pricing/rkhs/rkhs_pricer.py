@@ -216,12 +216,11 @@ class RKHSPricer(Memoryless):
         left = self.seconds_left
         self._deadline = np.inf if left is None else time.perf_counter() + left
         try:
-            return self._priced(state, limit)
+            return self._priced(state, [state.bases.get(name) for name in self.pool.strata], limit)
         except OutOfTimeError:
             return Priced(columns=())
 
-    def _priced(self, state: SpannedState, limit: int) -> Priced:
-        bases = [state.bases.get(name) for name in self.pool.strata]
+    def _priced(self, state: MasterState, bases: list[KernelBasis | None], limit: int) -> Priced:
         found = self._sharp_pass(state, bases, near=limit == 0)
         columns: list[Column] = []
         while limit > 0 and not (columns := self._columns(state, bases, found, limit)):
