@@ -28,7 +28,7 @@ def test_no_lock_is_held_while_a_property_is_computed() -> None:
             self.n_computed += 1
             if self.waits:
                 entered.set()
-                done.wait(5.0)
+                done.wait(60.0)
             return object()
 
     assert isinstance(Own.__dict__["value"], functools.cached_property)
@@ -36,9 +36,9 @@ def test_no_lock_is_held_while_a_property_is_computed() -> None:
     first = threading.Thread(target=lambda: slow.value)
     second = threading.Thread(target=lambda: quick.value, daemon=True)
     first.start()
-    assert entered.wait(5.0)
+    assert entered.wait(60.0)
     second.start()
-    second.join(2.0)
+    second.join(30.0)
     try:
         assert not second.is_alive()
         assert quick.value is quick.value
@@ -87,14 +87,14 @@ def test_a_lock_is_open_in_a_forked_process() -> None:
     def hold() -> None:
         with counts._lock:
             held.set()
-            done.wait(20.0)
+            done.wait(60.0)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    assert held.wait(5.0)
+    assert held.wait(60.0)
     child = os.fork()
     if not child:  # pragma: no cover (in the child)
-        threading.Timer(5.0, os._exit, (1,)).start()
+        threading.Timer(30.0, os._exit, (1,)).start()
         counts.matrices([["a"]], str, lambda item, number: {number(item): 1.0})
         with counts._lock:
             os._exit(0)

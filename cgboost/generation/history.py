@@ -424,8 +424,11 @@ class Trace:
         return 0.0 if rounding else gap
 
     def keep(self, current: Round) -> None:
-        """Enter a complete round, scores of the callbacks included."""
-        self.entries.append(current.as_entry())
+        """Enter a complete round, scores of the callbacks included.
+
+        Its entry comes last: without it the round is not complete (:meth:`drop_half_a_round`).
+        """
+        entry = current.as_entry()
         self.path.append((current.state.coef, current.state.intercept))
         self.scales.append(current.state.gap_scale)
         rows = current.state.rows
@@ -437,15 +440,22 @@ class Trace:
         self.flat = 0 if moved or not known else self.flat + 1
         if moved or not known:
             self._lowest, self._highest = current.objective, self.best_bound
+        self.entries.append(entry)
+
+    def drop_half_a_round(self) -> None:
+        """Forget what Ctrl-C has left of a round that is not complete."""
+        for kept in (self.path, self.scales, self.duals):
+            del kept[len(self.entries) :]
+        self.columns = self.columns[: len(self.path[-1][0])]
 
     def move(self, number: int, vertex: Vertex) -> None:
         """Put a vertex in the place of a round's coefficients."""
-        self.path[number] = (vertex.coef, vertex.intercept)
-        self.entries[number] |= {
+        entry = self.entries[number] | {
             "objective": vertex.objective,
             "active": int(np.count_nonzero(vertex.coef)),
             "gap": self._gap(vertex.objective, self.entries[number]["bound"], self.scales[number]),
         }
+        self.path[number], self.entries[number] = (vertex.coef, vertex.intercept), entry
 
     def result(
         self, number: int, reason: StopReason, message: str, error: Exception | None = None

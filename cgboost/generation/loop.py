@@ -23,7 +23,7 @@ import numpy as np
 
 from cgboost.above import read_records
 from cgboost.arrays import Vector
-from cgboost.exceptions import CGBoostError, MasterError, ResumeError
+from cgboost.exceptions import BoundError, CGBoostError, MasterError, ResumeError
 from cgboost.generation.callbacks import Callback, as_callback, keeps_records
 from cgboost.generation.columns import Column
 from cgboost.generation.function_pricer import FunctionPricer, PriceFunction
@@ -76,6 +76,9 @@ SOLVED_SHARE = 0.1
 VERTEX_COST = 1e-10
 """A vertex may cost so much more than the point inside the face, relative to the scale of the gap.
 Both are optimal up to rounding, which must not decide between them."""
+
+CTRL_C = (StopReason.INTERRUPTED, "Ctrl-C; the last complete round is kept")
+"""How a run ends with it, or the crossover after the last round."""
 
 OVERTIME = 0.1
 """A crossover may take this share of the time limit, beyond it."""
@@ -269,7 +272,8 @@ class ColumnGeneration:
         except KeyboardInterrupt:
             if not trace.entries:
                 raise
-            reason, message = StopReason.INTERRUPTED, "Ctrl-C; the last complete round is kept"
+            trace.drop_half_a_round()
+            reason, message = CTRL_C
         except RunError as failure:
             error = failure.error
             timed_out = isinstance(error, MasterError) and error.timed_out
@@ -281,7 +285,10 @@ class ColumnGeneration:
         logger.info("stopped after %d rounds: %s (%s)", len(trace.entries), reason, message)
         number = self._best_round(trace)
         if error is None and reason is not StopReason.INTERRUPTED and not ended_before:
-            self._cross_over(trace, number)
+            try:
+                self._cross_over(trace, number)
+            except KeyboardInterrupt:
+                reason, message = CTRL_C
         self._save(trace, (reason, message))
         result = trace.result(number, reason, message, error)
         if resume is not None and reason is StopReason.TIME:
@@ -320,9 +327,11 @@ class ColumnGeneration:
                     "the restricted master returned duals that are not finite, or no objective"
                 )
         with blaming(StopReason.INVALID_BOUND):
-            trusted, trace.best_bound = trace.best_bound, -np.inf  # forgotten if it is refuted
-            check_bound(trusted, state)
-            trace.best_bound = trusted
+            try:
+                check_bound(trace.best_bound, state)
+            except BoundError:
+                trace.best_bound = -np.inf
+                raise
         solved = time.perf_counter()
         trace.hold(state.columns)
         self._shape = np.shape(state.output)

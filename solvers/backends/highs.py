@@ -148,8 +148,12 @@ def run_interruptible(native: Any, meanwhile: Callable[[], Any] = bool) -> bool:
         known = {number: signal.getsignal(number) for number in ENDING}
         handlers = {number: own for number, own in known.items() if callable(own)}
     raised: list[BaseException] = []
+    runs = [True]
 
     def struck(number: int, frame: FrameType | None) -> None:
+        if not runs:  # another signal, at the end, has left this handler in its place
+            handlers[number](number, frame)
+            return
         try:
             handlers[number](number, frame)
         except BaseException as error:
@@ -175,6 +179,7 @@ def run_interruptible(native: Any, meanwhile: Callable[[], Any] = bool) -> bool:
         for kind in kinds:
             kind.unsubscribe(asked)
     finally:
+        runs.clear()
         for number, own in handlers.items():
             signal.signal(number, own)
     if raised and not isinstance(raised[0], KeyboardInterrupt):

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -190,6 +192,7 @@ def inliers(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 TREE = DecisionTreeRegressor(max_depth=2)
 STUMP = DecisionTreeClassifier(max_depth=1)
+GIVEN_MODEL = LogisticRegression().fit(*two_classes(40))
 MANY_KERNELS = KernelLibrary(
     {
         "some": On(RBF(), [0, 1]),
@@ -224,6 +227,10 @@ LESS = {BY_TABLE: "scores of classes are those of the columns, less their mean"}
 LINES = {BY_TABLE: "lines go through the means of features, coef_ is the model"}
 FED = {BY_TABLE: "learners read the outputs of those before"}
 HINGES = {BY_TABLE: "columns with a slope are hinges"}
+GIVEN_MODELS = {
+    BY_TABLE: "columns are the scores of given models, with stumps in one table",
+    "another_fit_replaces_everything": "a given model knows how many features there are",
+}
 SHORT = {CUT: "the fit ends before the second round"}
 GREEDY = {PATH: "which learners are found depends on those before"}
 GIVEN = {STOPPING: "it cannot hold rows out: outliers are in an eval_set"}
@@ -292,6 +299,17 @@ PROGRAMS = [
         ConstrainedBoostRegressor([Convex(0)], C=1.0, columns_per_round=1),
         unique=False,
         but=HINGES,
+    ),
+    case(
+        ConstrainedBoostClassifier(columns=[FrozenEstimator(GIVEN_MODEL), "stumps"]),
+        "given",
+        unique=False,
+        but=GIVEN_MODELS,
+    ),
+    case(
+        ConstrainedBoostClassifier(columns=FrozenEstimator(GIVEN_MODEL)),
+        "one given",
+        but=GIVEN_MODELS | AT_ONCE,
     ),
     case(RuleSetClassifier(max_bins=5)),
     case(RuleSetClassifier(4, form="dnf", max_bins=5), "dnf", unique=False, but=ONE_SEARCH),

@@ -51,6 +51,11 @@ def test_tables_describe_the_rounds_and_the_model(case: EstimatorCase) -> None:
     assert np.sum(model.n_iter_) == sum(rounds) if certified else model.n_iter_ == max(rounds) - 1
     if hasattr(model, "n_columns_"):
         assert model.n_columns_ == len(model.columns_["round"])
+    bests = np.atleast_1d(getattr(model, "best_round_", 0))
+    if certified and len(bests) == len(rounds):
+        kept = [run["objective"].iloc[k] for run, k in zip(runs(model), bests, strict=True)]
+        own = getattr(model, "model_", model)  # the history is that of what it is made of
+        assert own.objective_ == pytest.approx(sum(kept), rel=1e-9)
     for run in runs(model):
         assert run["round"].tolist() == list(range(len(run)))
         assert (np.diff(run["objective"]) <= 1e-9 * np.abs(run["objective"]).max()).all()

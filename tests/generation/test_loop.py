@@ -1,6 +1,7 @@
 """The loop with mock masters and pricers: what rounds are asked for, and what is returned."""
 
 import math
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from cgboost import ColumnGeneration
 from cgboost.exceptions import MasterError
 from cgboost.generation.columns import Column
-from cgboost.generation.history import Round, StopReason, relative_gap
+from cgboost.generation.history import Result, Round, StopReason, relative_gap
 from cgboost.generation.loop import SOLVED_SHARE
 from cgboost.generation.protocols import MasterState, Vertex
 from cgboost.generation.stabilization import NoSmoothing
@@ -137,6 +138,51 @@ def test_a_run_that_is_interrupted_ends_at_once() -> None:
     master.fail_at, master.error = 3, KeyboardInterrupt()
     assert run(master).stop_reason is StopReason.INTERRUPTED
     assert not master.asked
+
+
+def struck(number: int) -> tuple[Result | None, bool]:
+    """A run that Ctrl-C meets at some line of the loop; its result, and whether it came."""
+    left, master = [number], CrossingMaster(-0.5)
+    master.bounds = iter(np.linspace(-9.0, 6.0, 30))
+
+    def trace(frame: Any, event: str, arg: Any) -> Any:
+        if "generation" not in frame.f_code.co_filename or "tests" in frame.f_code.co_filename:
+            return None
+        left[0] -= event == "line"
+        if event == "line" and left[0] == 0:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        return run(master, tol=1e-2, max_columns=3), left[0] <= 0
+    except KeyboardInterrupt:
+        return None, True
+    finally:
+        sys.settrace(None)
+
+
+def test_ctrl_c_at_any_line_keeps_the_complete_rounds() -> None:
+    """Rounds, coefficients, objective and bound of a result belong together, wherever it came."""
+    ends, number, came = set[tuple[int, str]](), 1, True
+    while came:
+        result, came = struck(number)
+        number += 7
+        if result is None:
+            continue
+        ends.add((result.n_rounds, str(result.stop_reason)))
+        assert len(result.path) == len(result.history["round"]) == result.n_rounds
+        coef, intercept = result.path[result.best_round]
+        assert (result.coef is coef, result.intercept) == (True, intercept)
+        assert len(result.columns) == len(result.coef)
+        assert result.objective == result.history["objective"][result.best_round]
+        assert result.bound is None or result.bound <= result.objective
+        known = result.history["bound"][np.isfinite(result.history["bound"])]
+        assert result.bound is None or result.bound >= known.max(initial=-np.inf)
+        assert result.bound is not None or not len(known)
+    assert {(k, "interrupted") for k in (1, 2, 3, 4)} <= ends
+    assert number > 300
 
 
 def test_a_held_column_never_stands_in_for_the_masters_own_duals() -> None:

@@ -146,9 +146,8 @@ class SQLSession:
         DatabaseError
             If the connection is closed.
         """
-        turn = TURNS.of(self.connection)
-        turn.acquire()
-        self._turn = turn
+        self._turn = TURNS.of(self.connection)  # before: Ctrl-C may come when it is taken
+        self._turn.acquire()
         try:
             self._in_transaction = bool(getattr(self.connection, "in_transaction", True))
             self._cursor = self.connection.cursor() if self.engine.own_cursor else self.connection
@@ -247,7 +246,8 @@ class SQLSession:
         finally:
             turn, self._turn = self._turn, None
             if turn is not None:
-                turn.release()
+                with contextlib.suppress(RuntimeError):  # Ctrl-C came while it was waited for
+                    turn.release()
 
     def _leave(self) -> None:
         """Drop all that was made, and give the setting its value."""
@@ -281,8 +281,8 @@ class SQLSession:
         self._cursor.execute(f"SELECT current_setting('{name}')")
         before = str(self._cursor.fetchall()[0][0]).lower()
         if before != wanted:
+            self._before = before  # first: Ctrl-C may come when it is set
             self._cursor.execute(f"SET {name} = {wanted}")
-            self._before = before
 
     def _failed(self, what: str, error: Exception, statement: str = "") -> BaseException:
         """The error of ours; the interrupt where a signal came and the database took it for one."""

@@ -60,6 +60,10 @@ UNPLANNED_STOPS = (
     StopReason.TIME,
     StopReason.INTERRUPTED,
 )
+"""Ends that no parameter has asked for."""
+
+SIZE_LIMITS = (StopReason.MAX_COLUMNS, StopReason.COLUMN_LIMIT, StopReason.MAX_ROUNDS)
+"""Ends before there was a proof, or a model worth having."""
 
 
 @dataclass(eq=False, repr=False)
@@ -219,6 +223,11 @@ class BaseBoost(BaseEnsemble):
                     )
                 elif run.is_trivial and run.stop_reason is StopReason.NO_COLUMN:
                     kept.append(f"{label}no column was found that is worth its price")
+                elif run.is_trivial and run.stop_reason in SIZE_LIMITS and not expected:
+                    kept.append(
+                        f"{label}{run.stop_reason}: {words}, and no column among those so far is "
+                        "worth its price: allow more of them"
+                    )
             elif run.is_trivial and not expected:
                 trivial.append(f"{label}no column is worth its price")
                 proved &= run.stop_reason is not StopReason.GAP

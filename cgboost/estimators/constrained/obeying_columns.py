@@ -56,7 +56,7 @@ class ConstrainedColumns(ColumnFamily):
     )
 
     has_steps: bool = False
-    """Whether the steps of a feature are among its columns."""
+    """Whether the steps of a feature are among its columns, and the constant."""
 
     takes_steps: ClassVar[bool] = False
     """Whether its tables have a place for them, too."""

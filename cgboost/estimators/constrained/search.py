@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from cgboost.arrays import Vector
 from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun
 from cgboost.estimators.constrained.data import Grouping, MeasuredModel
 from cgboost.estimators.constrained.infeasible import raise_infeasible
-from cgboost.estimators.constrained.obeying_columns import ObeyingStumps
 from cgboost.estimators.constrained.problem import ConstrainedProblem
 from cgboost.estimators.constrained.thresholds import (
     ROUNDING,
@@ -60,8 +59,10 @@ FIRST_STEP = 0.15
 """The price of rates that is tried first, relative to the cost of all rows. On Adult, 0.13 to 0.16
 are wanted."""
 
-NARROW = 0.3
-"""A bracket of prices this wide, relative to its upper end, is narrow enough."""
+NARROW, NARROWER = 0.3, 0.05
+"""A bracket of prices this wide, relative to its upper end, is narrow enough; the second one where
+what was found with the first is nearly a constant: few columns say few things, and models at the
+two ends of a wide bracket may break the limits to either side."""
 
 BLENDED = 8
 """So many of the best models are blended with each other, where offsets can be moved …"""
@@ -72,7 +73,7 @@ SHARES = {True: 17, False: 257}
 SIZES = (1.0, 2.0, 0.5, 0.25, 0.1)
 """Sizes of a model that are tried; its predictions are the same with all of them."""
 
-NEARLY_CONSTANT = 0.1
+NEARLY_CONSTANT = 0.2
 """A model that predicts the rarer class for less than this share of what it did without limits on
 rates is hardly more than a constant."""
 
@@ -189,12 +190,11 @@ class _RateSearch:
         share = (cheap[1] - aim) / (cheap[1] - dear[1])
         return cheap[0] + float(np.clip(share, 0.1, 0.9)) * (dear[0] - cheap[0])
 
-    @property
-    def is_narrow(self) -> bool:
+    def is_narrow(self, share: float) -> bool:
         """Whether prices between the two ends would hardly make other models."""
         if self.cheap is None or self.dear is None:
             return False
-        return abs(self.dear[0] - self.cheap[0]) <= NARROW * abs(self.dear[0])
+        return abs(self.dear[0] - self.cheap[0]) <= share * abs(self.dear[0])
 
 
 @dataclass(frozen=True)
@@ -246,13 +246,12 @@ class _Decisions:
         declared = problem.declared(problem.target)
         sums = [abs(row.vector.sum()) for row in declared.rows]
         still = bool(declared.convex or declared.own) or max(sums, default=0.0) > TIED
-        stumps = isinstance(problem.family, ObeyingStumps)  # with the constant stump
         return cls(
             places,
             np.array(vectors),
             np.array(limits),
             problem.rows.weights * problem.target,
-            (problem.free_offset or stumps) and not still,
+            (problem.free_offset or problem.family.has_steps) and not still,
         )
 
     def keep(self, rates: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -315,8 +314,9 @@ def _with_rates(
         return runs
     found: list[FittedRun] | None = None
     fits, values = [_Fit(runs, {}, problem.multipliers)], [free]
-    for balanced in (True, False) if decisions.movable else (False,):
-        _search(problem, run, decisions, fits, values, balanced=balanced)
+    sides, widths = (True, False) if decisions.movable else (False,), (NARROW, NARROWER)
+    for balanced, narrow in product(sides, widths):
+        _search(problem, run, decisions, fits, values, balanced=balanced, narrow=narrow)
         found = _best(problem, decisions, fits, values)
         if found is not None and not _is_constant(problem, free, found):
             return found
@@ -420,11 +420,12 @@ def _search(
     values: list[Vector],
     *,
     balanced: bool,
+    narrow: float,
 ) -> None:
     """Add fits at other prices, until those around the limits are near to each other.
 
     ``balanced``: of problems in which no constant is cheap; rates are then those of as many
-    positive predictions as the first fit has.
+    positive predictions as the first fit has. ``narrow``: how near prices are then.
     """
     n_rows = len(values[0])
     n_positive = int(np.clip(np.sum(values[0] > 0), 1, n_rows - 1))
@@ -441,7 +442,7 @@ def _search(
                 search = searches[place]
                 price = search.sign * problem.rate_prices.get(place, 0.0)
                 search.points.append((price, search.sign * float(rate)))
-        if all(search.is_narrow for search in searches.values()):
+        if all(search.is_narrow(narrow) for search in searches.values()):
             break
         for place, search in searches.items():
             problem.rate_prices[place] = search.sign * search.next()

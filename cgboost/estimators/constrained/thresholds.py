@@ -19,6 +19,9 @@ At any λ,
 bounds the gain of every choice. So does (2) less what a single cut is below the maximum of its
 group, for the choices with this cut: those with a cut that is further below than the best choice
 known is below the bound are no better. What is left is a small integer program.
+
+Of two groups no program is needed. From cut to cut a rate only rises or only falls, so that each
+cut of one group goes with a range of cuts of the other one, whose largest gain is looked up.
 """
 
 from __future__ import annotations
@@ -149,7 +152,9 @@ def best_thresholds(
     bound = sum(float((own.gains - prices @ own.rates).max()) for own in cuts)
     bound += float(limits @ np.abs(prices))
     best = max(([0] * len(cuts), [-1] * len(cuts)), key=lambda places: _gain(cuts, places))
-    width, proven = FIRST_WIDTH, False
+    width, pair = FIRST_WIDTH, _best_of_two(cuts, limits)
+    proven = pair is not None
+    best = pair or best
     while not proven:
         found, complete = _choice(cuts, prices, limits, width)
         if found is not None and _gain(cuts, found) > _gain(cuts, best):
@@ -166,6 +171,38 @@ def best_thresholds(
 
 def _gain(cuts: Sequence[Cuts], places: Sequence[int]) -> float:
     return sum(float(own.gains[k]) for own, k in zip(cuts, places, strict=True))
+
+
+def _best_of_two(cuts: Sequence[Cuts], limits: Vector) -> list[int] | None:
+    """The best choice of two groups; None for more, or where a rate both rises and falls."""
+    if len(cuts) != 2:
+        return None
+    first, second = cuts
+    start = np.zeros(len(first.gains), dtype=np.intp)
+    stop = np.full(len(first.gains), len(second.gains))
+    for own, other, limit in zip(first.rates, second.rates, widened(limits), strict=True):
+        sign = 1.0 if other[-1] >= other[0] else -1.0
+        if (np.diff(sign * other) < 0.0).any():
+            return None
+        start = np.maximum(start, np.searchsorted(sign * other, -limit - sign * own))
+        stop = np.minimum(stop, np.searchsorted(sign * other, limit - sign * own, side="right"))
+    best = int((first.gains + _largest_between(second.gains, start, stop)).argmax())
+    return [best, int(start[best] + second.gains[start[best] : stop[best]].argmax())]
+
+
+def _largest_between(values: Vector, start: Indices, stop: Indices) -> Vector:
+    """The largest of ``values[start:stop]`` for each pair of ends, −inf where there is none.
+
+    Two windows as long as the largest power of two that fits cover each range.
+    """
+    found = np.full(len(start), -np.inf)
+    windows, width = values, 1
+    while True:
+        own = np.flatnonzero((stop - start >= width) & (stop - start < 2 * width))
+        found[own] = np.maximum(windows[start[own]], windows[stop[own] - width])
+        if 2 * width > len(values):
+            return found
+        windows, width = np.maximum(windows[:-width], windows[width:]), 2 * width
 
 
 def _prices(cuts: Sequence[Cuts], limits: Vector) -> Vector:

@@ -89,8 +89,8 @@ class CoverSearch:
     interrupted, late : bool
         Whether Ctrl-C has ended the search, and whether the time has.
     history : dict of str to list
-        After each step, the objective and the bound by then, their gap, the columns of the linear
-        program, and the seconds.
+        Before the first step, where there is no rule, and after each one: the objective and the
+        bound by then, their gap, the columns of the linear program, and the seconds.
     """
 
     pricer: CoverPricer
@@ -121,6 +121,7 @@ class CoverSearch:
         """Search until the gap is closed, the time is up, or Ctrl-C is pressed."""
         self._offer([])
         self.bound = 0.0 if self.pricer.exact else -math.inf
+        self._note(0)
         try:
             self._search()
         except KeyboardInterrupt:
@@ -363,8 +364,9 @@ class AnyRule:
         steps["round"] = np.arange(len(steps["round"]))
         for name in ("objective", "bound"):
             steps[name] *= unit
+        last = len(steps["round"]) - 1
         return FittedRun(
-            [output], unit * best.objective, unit * bound, gap, reason, words, 0, steps, math.nan
+            [output], unit * best.objective, unit * bound, gap, reason, words, last, steps, math.nan
         )
 
     @staticmethod
@@ -373,6 +375,8 @@ class AnyRule:
     ) -> None:
         """Add the steps of a search to those of the fit, which has a bound on both classes."""
         for k, own in enumerate(search.history["objective"]):
+            if k == 0 and history:  # a model without rules is known already
+                continue
             objective = min(own, search.cutoff)
             bound = min(search.history["bound"][k], others)
             entry = {

@@ -219,7 +219,7 @@ def columns_of(
     if training and aim == "y" and unseen is None and is_forest_of_all_rows(ensemble, members):
         assert isinstance(members, EstimatorMembers)
         fitted = weights_of_the_fit(members, X, weights) if is_given else weights
-        outputs = without_own(members, part, y[rows], fitted[rows])
+        outputs = without_own(members, X, y, fitted, rows)
         return MemberColumns(outputs, None, rows, "leave_one_out")
     outputs = members.outputs(part)
     if unseen is None or aim == "ensemble":

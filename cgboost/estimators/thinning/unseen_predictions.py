@@ -6,8 +6,9 @@ A member that has seen a row knows its label. Three ways to ask it fairly:
   its entry is the mean over the members that have not, so that it speaks neither for nor against
   it (an absent entry is neutral).
 * leave one out: a tree fitted to all rows has, in the leaf of row i, n values; without the row's
-  own the leaf says (n v − y_i)/(n − 1). Where the row is alone, the node above it is asked. The
-  splits have still seen the row: this tells trees apart, and is no estimate of their errors.
+  own the leaf says (n v − y_i)/(n − 1), or the median of the others if v is one. Where the row is
+  alone, the node above it is asked. The splits have still seen the row: this tells trees apart, and
+  is no estimate of their errors.
 * held out: rows that the ensemble was not fitted to; nothing has to be done.
 """
 
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 from scipy.sparse.linalg import lsqr
 
-from cgboost.arrays import Mask, Vector
+from cgboost.arrays import Indices, Mask, Vector
 from cgboost.estimators.thinning.members import Cube, EstimatorMembers, Members
 
 TREES_READ = 20
@@ -30,6 +31,13 @@ TREES_READ = 20
 
 ALONE = 1e-6
 """A row that leaves less than this share of the weight of its node is alone in it: rounding."""
+
+SAME = 1e-9
+"""Weights, or values, that differ by less, relative to all of them, are the same but for
+rounding."""
+
+MEDIANS = "absolute_error"
+"""The criterion of trees whose leaves hold medians; those of all others hold means."""
 
 
 def drawn_entries(ensemble: Any, n_rows: int) -> Mask | None:
@@ -115,42 +123,153 @@ def weights_of_the_fit(members: EstimatorMembers, X: Any, guess: Vector) -> Vect
 
 
 def without_own(
-    members: EstimatorMembers, X: Any, y: NDArray[Any], weights: NDArray[np.float64]
+    members: EstimatorMembers,
+    X: Any,
+    y: NDArray[Any],
+    weights: Vector,
+    asked: Indices | None = None,
 ) -> Cube:
     """What trees say of training rows without the value of the row itself.
 
     Parameters
     ----------
+    X : array-like of shape (n_rows, n_features)
+        All rows that the trees were fitted to.
     y : ndarray of shape (n_rows,)
         Numbers, or places of classes.
     weights : ndarray of shape (n_rows,)
         Of the rows, when the trees were fitted.
+    asked : ndarray of int, shape (n_asked,), or None
+        The rows that are asked about; None: all.
+
+    Returns
+    -------
+    ndarray of shape (n_asked, n_members, n_outputs)
     """
     rows = np.asarray(X, dtype=np.float32)
+    chosen = np.arange(len(rows)) if asked is None else asked
     width = 1 if members.classes is None else len(members.classes)
     own = y[:, None].astype(float) if width == 1 else np.eye(width)[y]
-    each = [
-        _leave_one_out(member.estimator.tree_, rows, own, weights) for member in members.members
-    ]
+    each = []
+    for member in members.members:
+        leaves = TrainedLeaves(member.estimator.tree_, rows, own, weights, chosen)
+        if getattr(member.estimator, "criterion", "") == MEDIANS:
+            said = leaves.medians()
+        elif getattr(member.estimator, "monotonic_cst", None) is not None:
+            said = leaves.clipped_means()
+        else:
+            said = leaves.means()
+        each.append(said.astype(np.float32))
     return np.stack(each, axis=1)
 
 
-def _leave_one_out(
-    tree: Any,
-    rows: NDArray[np.float32],
-    own: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> Cube:
-    above = np.zeros(tree.node_count, dtype=np.intp)
-    for children in (tree.children_left, tree.children_right):
-        inner = np.flatnonzero(children >= 0)
-        above[children[inner]] = inner
-    node, counts = tree.apply(rows), tree.weighted_n_node_samples
-    values = tree.value[:, 0, :]
-    if own.shape[1] > 1:
-        values = values / values.sum(axis=1, keepdims=True)
-    while (alone := (counts[node] - weights < ALONE * counts[node]) & (node > 0)).any():
-        node = np.where(alone, above[node], node)
-    rest = np.maximum(counts[node] - weights, ALONE)[:, None]
-    found = (counts[node][:, None] * values[node] - weights[:, None] * own) / rest
-    return found.astype(np.float32)
+class TrainedLeaves:
+    """The nodes of a tree that say something of training rows without the rows themselves.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows, n_features)
+        All rows of the fit.
+    own : ndarray of shape (n_rows, n_outputs)
+        What is predicted, of each row.
+    weights : ndarray of shape (n_rows,)
+    asked : ndarray of int, shape (n_asked,)
+
+    Attributes
+    ----------
+    node : ndarray of int, shape (n_asked,)
+        The leaf of each row, or the first node above it that has other rows.
+    """
+
+    def __init__(
+        self,
+        tree: Any,
+        rows: NDArray[np.float32],
+        own: NDArray[np.float64],
+        weights: Vector,
+        asked: Indices,
+    ) -> None:
+        self.tree, self.rows, self.own, self.weights, self.asked = tree, rows, own, weights, asked
+        above = np.zeros(tree.node_count, dtype=np.intp)
+        for children in (tree.children_left, tree.children_right):
+            inner = np.flatnonzero(children >= 0)
+            above[children[inner]] = inner
+        node, counts, less = tree.apply(rows[asked]), self._counts, weights[asked]
+        while (alone := (counts[node] - less < ALONE * counts[node]) & (node > 0)).any():
+            node = np.where(alone, above[node], node)
+        self.node = node
+
+    @property
+    def _counts(self) -> Vector:
+        """The weight of the rows in each node."""
+        counts: Vector = self.tree.weighted_n_node_samples
+        return counts
+
+    @property
+    def _values(self) -> Vector:
+        """What each node says, shape (n_nodes, n_outputs)."""
+        values: Vector = self.tree.value[:, 0, :]
+        return values / values.sum(axis=1, keepdims=True) if values.shape[1] > 1 else values
+
+    def means(self) -> Vector:
+        """Where nodes say the mean of their rows; shape (n_asked, n_outputs)."""
+        return self._means_of(self._values)
+
+    def _means_of(self, values: Vector) -> Vector:
+        count, less = self._counts[self.node], self.weights[self.asked]
+        sums = count[:, None] * values[self.node] - less[:, None] * self.own[self.asked]
+        return sums / np.maximum(count - less, ALONE)[:, None]
+
+    def clipped_means(self) -> Vector:
+        """Where nodes say the mean, but no more or less than some limit (``monotonic_cst``).
+
+        The limit of a node is known where it holds, and is kept there.
+        """
+        held = self._entries(np.arange(self.tree.node_count))
+        of_nodes = csr_array(
+            (self.weights[held[1]], held), shape=(self.tree.node_count, len(self.own))
+        )
+        means = (of_nodes @ self.own) / np.maximum(of_nodes.sum(axis=1), ALONE)[:, None]
+        without, said, mean = self._means_of(means), self._values[self.node], means[self.node]
+        off = SAME * (1.0 + np.abs(mean))
+        lowered = np.where(said < mean - off, np.minimum(without, said), without)
+        return np.where(said > mean + off, np.maximum(without, said), lowered)
+
+    def medians(self) -> Vector:
+        """Where nodes say the median of their rows; shape (n_asked, 1).
+
+        Of values in ascending order, the first one up to which there is half of the weight, or the
+        middle between it and the next if that is exactly half.
+        """
+        y, weights, asked = self.own[:, 0], self.weights, self.asked
+        said, seen = self._values[self.node].copy(), np.flatnonzero(weights[asked] > 0)
+        nodes, rows = self._entries(np.unique(self.node))
+        order = np.lexsort((y[rows], nodes))
+        nodes, rows = nodes[order], rows[order]
+        upto = np.concatenate([[0.0], np.cumsum(weights[rows])])
+        place_of = csr_array(
+            (np.arange(1, len(rows) + 1), (nodes, rows)), shape=(self.tree.node_count, len(y))
+        )
+        node, less = self.node[seen], weights[asked[seen]]
+        own = np.asarray(place_of[node, asked[seen]]).ravel() - 1
+        start = upto[np.searchsorted(nodes, node)]
+        half = 0.5 * (upto[np.searchsorted(nodes, node, side="right")] - start - less)
+        rounding = SAME * upto[-1]
+        below = np.searchsorted(upto[1:], start + half - rounding)
+        beyond = below >= own  # the row itself would count
+        first = np.where(beyond, np.searchsorted(upto[1:], start + half + less - rounding), below)
+        before = upto[first + 1] - start - np.where(beyond, less, 0.0)
+        next_one = first + 1 + (first + 1 == own)
+        even = np.abs(before - half) <= rounding
+        sorted_y = y[rows]
+        other = sorted_y[np.where(even, next_one, first)]
+        said[seen, 0] = 0.5 * sorted_y[first] + 0.5 * other
+        return said
+
+    def _entries(self, nodes: Indices) -> tuple[Indices, Indices]:
+        """Nodes and the rows with weight in them, one pair for each."""
+        wanted = np.zeros(self.tree.node_count, dtype=bool)
+        wanted[nodes] = True
+        rows, found = self.tree.decision_path(self.rows).nonzero()
+        kept = wanted[found] & (self.weights[rows] > 0)
+        return found[kept], rows[kept]

@@ -254,10 +254,8 @@ def _of_features(model: Any) -> Iterator[PicturePlan]:
 
 def importances(model: Any) -> Any:
     """Shares of the features, or None where a model's learners have none."""
-    try:
-        return np.asarray(model.feature_importances_)
-    except (AttributeError, TypeError, NotImplementedError):
-        return None
+    found = getattr(model, "feature_importances_", None)
+    return None if found is None else np.asarray(found)
 
 
 def _plot_score(model: Any, name: str) -> Figure:

@@ -33,6 +33,8 @@ from cgboost.pricing.centres.polishing import Polished, polished_stages, stage_s
 from cgboost.pricing.centres.projection import CentreSets, Projection
 from cgboost.pricing.centres.smoothing import smoothed
 from cgboost.pricing.kernels.kernel_pool import KernelPool
+from cgboost.pricing.scans.candidates import OutOfTimeError
+from cgboost.pricing.scans.sequence import tell_time
 from cgboost.tolerances import SMALLEST
 
 MOST_PASSES = 30
@@ -172,12 +174,15 @@ class FreeCentrePricer:
         self._stages: Any = None
         self._state: Any = None
         self._count = 0
-        self._deadline = np.inf
+        self._deadline = self._end = np.inf
         self.seconds_left: float | None = None
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The centres of the next stage; after the last one columns of training rows."""
+        left, started = self.seconds_left, time.perf_counter()
+        self._end = np.inf if left is None else started + left
         polished = None if limit == 0 else self._next(state)
+        tell_time(self.rows, left, started)
         if polished is None:
             return self._certified(state, self.rows.price(state, limit))
         seen = Priced(columns=())
@@ -200,13 +205,16 @@ class FreeCentrePricer:
         if done or not isinstance(loss, SupportVectorLoss) or not state.n_held:
             return found
         self._ascended = True
-        response = ascended(
-            self._product,
-            loss,
-            state.pseudo_response,
-            balanced=self._projection.offset == "free",
-            passes=n_passes(rows),
-        )
+        try:
+            response = ascended(
+                self._product,
+                loss,
+                state.pseudo_response,
+                balanced=self._projection.offset == "free",
+                passes=n_passes(rows),
+            )
+        except OutOfTimeError:
+            return found
         if response is state.pseudo_response:
             return found
         better = self.rows.price(replace(state, pseudo_response=response), 0)
@@ -215,7 +223,7 @@ class FreeCentrePricer:
 
     def _product(self, response: Vector) -> Vector:
         """Σ_p K_p r/w_p."""
-        scores, _ = self.pool.all_scores(response)
+        scores, _ = self.pool.all_scores(response, self._end)
         product: Vector = (scores / self._projection.weights[:, None]).sum(axis=0)
         return product
 

@@ -280,10 +280,13 @@ class KernelPool:
         ascending, places = np.unique(indices, return_inverse=True)
         return self._pass([stratum], ascending, request, with_scores=True).scores[0][places]
 
-    def all_scores(self, response: Vector) -> tuple[Vector, Vector]:
-        """r·K_p(·, x_j) of all columns, and bounds on the errors, shape (n_strata, n_rows)."""
+    def all_scores(self, response: Vector, deadline: float = np.inf) -> tuple[Vector, Vector]:
+        """r·K_p(·, x_j) of all columns, and bounds on the errors, shape (n_strata, n_rows).
+
+        The deadline is that of :class:`~cgboost.pricing.scans.candidates.PricingRequest`.
+        """
         held = [HeldColumns(np.zeros(0, dtype=np.intp))] * len(self.families)
-        request = PricingRequest(response, NoRule(), held, 0)
+        request = PricingRequest(response, NoRule(), held, 0, deadline=deadline)
         strata = range(len(self.families))
         result = self._pass(strata, None, request, with_scores=True)
         return result.scores, result.errors

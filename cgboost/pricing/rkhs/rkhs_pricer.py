@@ -21,6 +21,7 @@ S(·, x_j), they come from an :class:`RKHSPricer`.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
@@ -34,7 +35,7 @@ from cgboost.generation.columns import Column
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.generation.resuming import Memoryless
 from cgboost.pricing.kernels.scores import likely_share
-from cgboost.pricing.scans.candidates import BLUR, NEAR_END, largest
+from cgboost.pricing.scans.candidates import BLUR, NEAR_END, OutOfTimeError, largest
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 if TYPE_CHECKING:
@@ -189,6 +190,11 @@ class RKHSPricer(Memoryless):
         The weight w_p of a kernel by its name; by default 1.
     tol : float
         Gaps below this do not matter: errors of scores need not be smaller.
+
+    Attributes
+    ----------
+    seconds_left : float or None
+        Time for the next call. One that takes longer ends with no columns, and certifies nothing.
     """
 
     def __init__(
@@ -200,19 +206,28 @@ class RKHSPricer(Memoryless):
     ) -> None:
         self.pool, self.tol = pool, tol
         self.weights = np.array([1.0 if weight is None else weight(name) for name in pool.strata])
+        self.seconds_left: float | None = None
+        self._deadline = np.inf
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The scores of all RKHSs, and at most ``limit`` columns of training rows."""
         if not isinstance(state, SpannedState):
             raise TypeError("this pricer needs a master of norms of functions (RKHSMaster)")
-        bases = [state.bases.get(name) for name in self.pool.strata]
+        left = self.seconds_left
+        self._deadline = np.inf if left is None else time.perf_counter() + left
+        try:
+            return self._priced(state, [state.bases.get(name) for name in self.pool.strata], limit)
+        except OutOfTimeError:
+            return Priced(columns=())
+
+    def _priced(self, state: MasterState, bases: list[KernelBasis | None], limit: int) -> Priced:
         found = self._sharp_pass(state, bases, near=limit == 0)
         columns: list[Column] = []
         while limit > 0 and not (columns := self._columns(state, bases, found, limit)):
             if not self.pool.sharpen():
                 break
             response = state.pseudo_response
-            found = self._pass(response, bases, self.pool.all_scores(response))
+            found = self._pass(response, bases, self._scores(response))
         excess = state.rule.excess(np.sqrt(np.maximum(found.squares + found.doubts, 0.0)))
         return Priced(
             columns=columns,
@@ -225,13 +240,16 @@ class RKHSPricer(Memoryless):
 
     # ------------------------------------------------------------------ scores
 
+    def _scores(self, response: Vector) -> tuple[Vector, Vector]:
+        return self.pool.all_scores(response, self._deadline)
+
     def _sharp_pass(
         self, state: MasterState, bases: list[KernelBasis | None], *, near: bool
     ) -> Pass:
         """A pass whose rounding errors do not hide the gap."""
         response = state.pseudo_response
         while True:
-            found = self._pass(response, bases, self.pool.all_scores(response))
+            found = self._pass(response, bases, self._scores(response))
             left = float(state.rule.excess(np.sqrt(np.maximum(found.left, 0.0))).sum())
             wide = state.rule.excess(np.sqrt(np.maximum(found.squares + found.doubts, 0.0)))
             own = state.rule.excess(np.sqrt(np.maximum(found.squares, 0.0)))
@@ -424,6 +442,15 @@ class MachinePricer(Memoryless):
 
     def __init__(self, kernel: SummedKernelOfMachine, columns: RKHSPricer) -> None:
         self.kernel, self._columns = kernel, columns
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time for the next call, where there are columns."""
+        return self._columns.seconds_left
+
+    @seconds_left.setter
+    def seconds_left(self, seconds: float | None) -> None:
+        self._columns.seconds_left = seconds
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """σ of the whole RKHS; the best columns too, where the master has columns."""

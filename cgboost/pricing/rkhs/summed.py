@@ -68,9 +68,9 @@ class SummedKernel:
         self.strata = (" + ".join(pool.strata),)
         self.shares = np.array([1.0 / weight(name) for name in pool.strata])
 
-    def all_scores(self, response: Vector) -> tuple[Vector, Vector]:
-        """S r, and bounds on the errors, shape (1, n_rows)."""
-        return self._summed(self.pool.all_scores(response))
+    def all_scores(self, response: Vector, deadline: float = np.inf) -> tuple[Vector, Vector]:
+        """S r, and bounds on the errors, shape (1, n_rows); see :class:`KernelPool`."""
+        return self._summed(self.pool.all_scores(response, deadline))
 
     def extended_scores(self, response: Vector) -> tuple[Vector, Vector] | None:
         """The same with more digits than float64, where there are such."""

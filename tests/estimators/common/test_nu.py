@@ -202,6 +202,18 @@ def test_an_objective_that_stays_at_zero_is_no_failure() -> None:
     assert model.objective_ < -0.2
 
 
+@pytest.mark.parametrize("max_columns", [1, 8])
+def test_a_model_that_ends_before_its_first_useful_column_says_so(max_columns: int) -> None:
+    """Few stumps have no positive margin on all but a few rows: that is no silent constant."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 6))
+    y = X.sum(axis=1) > 0
+    with pytest.warns(TrivialModelWarning, match=f"max_columns: {max_columns} col.*allow more"):
+        model = LPBoostClassifier(nu=0.02, columns_per_round=1, max_columns=max_columns).fit(X, y)
+    assert (model.objective_, model.n_columns_) == (0.0, 0)
+    assert model.gap_ > model.tol
+
+
 def test_the_model_without_columns_may_win_the_validation_and_says_so() -> None:
     """Labels that the features know nothing of: the best round is the first."""
     rng = np.random.default_rng(0)

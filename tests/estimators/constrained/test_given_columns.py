@@ -70,6 +70,23 @@ def test_a_limit_may_be_met_exactly():
         assert found.gain == pytest.approx(max(positive[within] @ y), abs=1e-9)
 
 
+@pytest.mark.parametrize("sizes", [(1009, 1013), (1000, 3000)])
+@pytest.mark.parametrize("limit", [0.0, 1e-4, 0.05])
+def test_thresholds_of_two_groups_are_proven(sizes, limit):
+    """However many rows there are; at 0 coprime sizes have but the two constants."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1], sizes)
+    f = rng.normal(size=len(groups)) + 0.8 * groups
+    y = np.where(f + rng.normal(size=len(f)) > 0.4, 1.0, -1.0)
+    vectors = np.where(groups == 0, 1.0 / sizes[0], -1.0 / sizes[1])[None]
+    found = best_thresholds(f, groups, y, vectors, np.array([limit]))
+    assert found.bound == found.gain == pytest.approx(y @ (f > found.thresholds[groups]))
+    if limit == 0.0 and sizes[0] == 1009:
+        assert found.gain == max(0.0, y.sum())
+    else:
+        assert found.gain > max(0.0, y.sum())
+
+
 @pytest.mark.parametrize("limit", [0.02, 0.1])
 def test_the_prices_and_the_bound_are_those_of_the_linear_relaxation(limit):
     """The prices are the multipliers of the program over mixtures of thresholds, by HiGHS."""
@@ -161,6 +178,34 @@ def test_given_models_and_stumps_are_at_the_optimum_of_the_whole_program():
     assert model.objective_ == pytest.approx(answer.fun, rel=1e-6)
     assert model.dual_bound_ == pytest.approx(answer.fun, rel=1e-6)
     assert {-1, 0, 1} >= set(model.columns_["estimator"].tolist())
+
+
+@pytest.mark.parametrize("seed", [7, 17])
+def test_a_limit_on_rates_leaves_a_model_of_few_columns(seed):
+    """Of few columns models at neighbouring prices differ much: what is found is no constant."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 2, 250).astype(float)
+    X = np.column_stack([rng.normal(size=250) + 0.8 * group, rng.normal(size=250), group])
+    y = X[:, 0] + 0.5 * X[:, 1] + rng.normal(size=250) > rng.choice([0.4, 1.2])
+    given = FrozenEstimator(LogisticRegression().fit(X, y))
+    limit = ParityGap(2, 0.02, of="rate")
+    model = ConstrainedBoostClassifier([limit], columns=[given, "stumps"]).fit(X, y)
+    positive = model.predict(X)
+    assert abs(positive[group > 0].mean() - positive[group == 0].mean()) <= 0.02 + 1e-12
+    assert model.score(X, y) > max(y.mean(), 1.0 - y.mean()) + 0.05
+
+
+def test_the_constant_of_stumps_moves_next_to_given_models():
+    """``offset="none"`` leaves the constant stump, given models or not: any cut can be had."""
+    X, y = rows(150)
+    given = FrozenEstimator(LogisticRegression().fit(X, y))
+    scores = []
+    for columns in ("stumps", [given, "stumps"]):
+        model = ConstrainedBoostClassifier(
+            [ParityGap(3, 0.02, of="rate")], columns=columns, offset="none"
+        ).fit(X, y)
+        scores.append(model.score(X, y))
+    assert scores[1] >= scores[0] - 0.02
 
 
 def test_a_given_regressor_is_a_column():

@@ -234,3 +234,19 @@ def test_the_default_cost_learns_few_separable_rows_of_any_loss(loss, multi_clas
     assert model.fit(few, [0, 0, 1, 1]).score(few, [0, 0, 1, 1]) == 1.0
     X = np.eye(3).repeat(10, axis=0)
     assert model.fit(X, np.arange(3).repeat(10)).score(X, np.arange(3).repeat(10)) == 1.0
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e6, 1e-3])
+@pytest.mark.parametrize("kind", [LPBoostClassifier, LPBoostRegressor])
+def test_trees_say_of_their_rows_what_the_fit_saw(unit, kind):
+    """Features that differ beyond float32, which trees read: the objective is that of outputs."""
+    rng = np.random.default_rng(0)
+    X = unit * (1.0 + rng.integers(0, 40, (60, 2)) * 2.0**-26)
+    y = (X[:, 0] > np.median(X[:, 0])).astype(float)
+    model = kind(max_depth=2, C=1.0, max_columns=15).fit(X, y)
+    size = np.abs(model.columns_["coefficient"]).sum()
+    if kind is LPBoostClassifier:
+        errors = np.maximum(0.0, 1.0 - (2.0 * y - 1.0) * model.decision_function(X))
+    else:
+        errors = np.maximum(0.0, np.abs(y - model.predict(X)) - model.epsilon_)
+    assert size + errors.sum() == pytest.approx(model.objective_, rel=1e-9)

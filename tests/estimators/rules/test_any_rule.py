@@ -231,6 +231,8 @@ def test_the_history_ends_with_what_the_model_says(exact):
     assert (history["bound"][1:] >= history["bound"][:-1]).all()
     assert (np.diff(history["seconds"]) >= 0).all()
     np.testing.assert_array_equal(history["round"], np.arange(len(history["round"])))
+    assert history["objective"][0] == pytest.approx(weights[y == 1].sum())  # without a rule
+    assert model.best_round_ == len(history["round"]) - 1 > 0
 
 
 def test_a_class_that_ran_out_of_time_is_the_reason(monkeypatch):

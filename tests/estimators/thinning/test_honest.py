@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 from cgboost.estimators.thinning.fitting import members_of
 from cgboost.estimators.thinning.honest_rows import share_of_known
@@ -55,6 +60,63 @@ def test_leaving_one_row_out_of_its_leaf(seed, least, weighted):
                     expected = np.average(y[others], weights=weights[others])
                     break
             assert found[i, k, 0] == pytest.approx(expected, abs=1e-3)
+
+
+def median(values, weights):
+    """By copies: weights are whole numbers."""
+    return np.median(np.repeat(values, weights.astype(int)))
+
+
+@pytest.mark.parametrize("kind", [ExtraTreesRegressor, RandomForestRegressor])
+@pytest.mark.parametrize("least", [1, 3, 4])
+def test_leaving_one_row_out_of_medians(kind, least):
+    """By hand, with copies of rows for weights; some rows have none, and some the same value."""
+    rng = np.random.default_rng(least)
+    X, y = rng.normal(size=(40, 3)), rng.integers(0, 15, 40).astype(float)
+    weights = rng.integers(0, 4, 40).astype(float)
+    forest = kind(3, criterion="absolute_error", bootstrap=False, random_state=0)
+    forest.set_params(min_samples_leaf=least).fit(X, y, weights)
+    members, asked = members_of(forest), np.arange(1, 40, 2)
+    found = without_own(members, X, y, weights)
+    np.testing.assert_array_equal(without_own(members, X, y, weights, asked), found[asked])
+    for k, tree in enumerate(forest.estimators_):
+        paths = tree.decision_path(X.astype(np.float32)).toarray().astype(bool)
+        for i in range(40):
+            others = [paths[:, n] & (np.arange(40) != i) for n in np.flatnonzero(paths[i])]
+            rest = [own for own in others if weights[own].sum() > 0]
+            smallest = min(rest, key=lambda own: weights[own].sum())
+            assert found[i, k, 0] == pytest.approx(median(y[smallest], weights[smallest]))
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "poisson"])
+def test_leaving_no_row_out_says_what_the_tree_says(criterion):
+    """A row without weight changes no leaf: clipped ones (``monotonic_cst``) keep their limits."""
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(60, 2)), rng.integers(0, 2, 60).astype(float)
+    y = np.exp(np.sin(3.0 * X[:, 0]) + rng.normal(size=60))
+    limits = [1, -1] if criterion == "squared_error" else None
+    forest = ExtraTreesRegressor(5, criterion=criterion, monotonic_cst=limits, random_state=0)
+    members = members_of(forest.set_params(min_samples_leaf=2).fit(X, y, weights))
+    found, said = without_own(members, X, y, weights), members.outputs(X)
+    np.testing.assert_allclose(found[weights == 0], said[weights == 0], rtol=1e-5)
+
+
+def test_leaving_one_row_out_of_clipped_means():
+    """A leaf at its limit does not go beyond it for one row."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
+    forest = ExtraTreesRegressor(5, monotonic_cst=[1, 0], min_samples_leaf=5, random_state=0)
+    members = members_of(forest.fit(X, y))
+    found, said = without_own(members, X, y, np.ones(80))[:, :, 0], members.outputs(X)[:, :, 0]
+    leaves = np.column_stack([tree.apply(X.astype(np.float32)) for tree in forest.estimators_])
+    sums = np.column_stack([np.bincount(own, y)[own] for own in leaves.T])
+    counts = np.column_stack([np.bincount(own)[own] for own in leaves.T])
+    over, under = sums / counts > said + 1e-4, sums / counts < said - 1e-4
+    assert over.any() or under.any()
+    assert np.all(found[over] <= said[over])
+    assert np.all(found[under] >= said[under])
+    free, others = ~(over | under), (sums - y[:, None]) / (counts - 1)
+    np.testing.assert_allclose(found[free], others[free], atol=1e-5)
 
 
 def test_leaving_one_row_out_of_probabilities():

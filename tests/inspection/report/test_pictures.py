@@ -9,7 +9,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from cgboost.inspection.drawing import INK
-from cgboost.inspection.report.pictures import EDGE, HEIGHT, Curve, drawn, sparkline, sparklines
+from cgboost.inspection.report.pictures import (
+    EDGE,
+    HEIGHT,
+    Curve,
+    drawn,
+    importances,
+    sparkline,
+    sparklines,
+)
 from tests.inspection.report.models import NASTY, fitted
 
 
@@ -87,3 +95,16 @@ def test_a_certified_model_has_its_bound_beside_its_objective() -> None:
     assert objective.svg.count("stroke-dasharray") == 1
     assert score.caption == "validation error by round"
     assert score.svg.count("<use") == 1
+
+
+def test_an_error_in_importances_is_not_taken_for_none() -> None:
+    """Models without importances have no picture of them; what fails is said."""
+
+    class Broken:
+        @property
+        def feature_importances_(self) -> np.ndarray:
+            return np.array([1.0, None]) + np.zeros(2)
+
+    assert importances(object()) is None
+    with pytest.raises(TypeError, match="NoneType"):
+        importances(Broken())

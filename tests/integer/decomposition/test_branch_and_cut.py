@@ -6,7 +6,6 @@ import pickle
 import signal
 import sys
 import threading
-import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -32,7 +31,9 @@ from cgboost.integer.decomposition.branch_and_cut import (
 )
 from cgboost.integer.decomposition.decomposition import Decomposition
 from cgboost.integer.decomposition.model import Model, as_model
+from cgboost.integer.decomposition.pricing.block import BlockRequest, Found
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
+from cgboost.integer.decomposition.pricing.highs_block import HighsBlock
 from cgboost.integer.decomposition.reformulation import reformulated
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.reporting.progress import TreeProgress
@@ -200,7 +201,13 @@ def test_ctrl_c_does_not_wait_for_a_pricing_problem(monkeypatch: pytest.MonkeyPa
     """Given blocks too: the result is what branch and cut knows; without it, there is none."""
     program, blocks = hard_blocks()
     monkeypatch.setattr(branch_and_cut, "TURN", 0.01)
-    take_turn = InTurns.take_turn
+    take_turn, solve, answered = InTurns.take_turn, HighsBlock.solve, list[Found]()
+
+    def solved(self: HighsBlock, request: BlockRequest) -> Found:
+        answered.append(solve(self, request))
+        return answered[-1]
+
+    monkeypatch.setattr(HighsBlock, "solve", solved)
 
     def struck(self: InTurns) -> bool:
         has_ended = take_turn(self)
@@ -211,7 +218,6 @@ def test_ctrl_c_does_not_wait_for_a_pricing_problem(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(InTurns, "take_turn", struck)
     for share in (0.0, 0.3):
         monkeypatch.setattr(decomposition, "SHARE_OF_GIVEN", share)
-        started = time.perf_counter()
         if share:
             result = decompose(program, blocks).solve()
             assert result.stop_reason is StopReason.INTERRUPTED
@@ -219,7 +225,7 @@ def test_ctrl_c_does_not_wait_for_a_pricing_problem(monkeypatch: pytest.MonkeyPa
         else:
             with pytest.raises(KeyboardInterrupt):
                 decompose(program, blocks).solve()
-        assert time.perf_counter() - started < 20.0
+        assert not answered
 
 
 def test_a_solution_is_known_only_with_its_objective(monkeypatch: pytest.MonkeyPatch) -> None:

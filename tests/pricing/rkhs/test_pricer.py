@@ -61,6 +61,20 @@ def master_and_pricer(
     )
 
 
+def test_a_pass_without_time_certifies_nothing() -> None:
+    """It ends after a block, without columns; the next one is as of a new pricer."""
+    master, timed = master_and_pricer(cache_size=0.0, block_size=7)
+    state, (_, other) = master.solve(), master_and_pricer(cache_size=0.0, block_size=7)
+    expected, timed.seconds_left = other.price(state, 3), 0.0
+    found = timed.price(state, 3)
+    assert (found.exact, len(found.columns)) == (False, 0)
+    timed.seconds_left = None
+    found = timed.price(state, 3)
+    assert [column.key for column in found.columns] == [column.key for column in expected.columns]
+    assert found.exact
+    assert found.max_excess == pytest.approx(expected.max_excess)
+
+
 @pytest.mark.parametrize("options", [{}, {"cache_size": 0.0, "block_size": 7}], ids=repr)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_the_excess_covers_all_functions(dtype: type, options: dict[str, object]) -> None:

@@ -1,7 +1,7 @@
 """The data of a block, and the pricer of all blocks."""
 
-import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ from cgboost.integer.branching.decisions import (
     Together,
     VariableBound,
 )
+from cgboost.integer.decomposition.pricing import block_pricer
 from cgboost.integer.decomposition.pricing.block import NO_POINT, BlockRequest, Found
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 from cgboost.integer.decomposition.pricing.highs_block import HighsBlock
@@ -61,9 +62,11 @@ def test_a_search_without_costs_has_the_time_that_is_left(monkeypatch: pytest.Mo
     def slow(request: BlockRequest) -> Found:
         assert request.seconds is not None
         given.append(request.seconds)
-        time.sleep(0.05)
+        clock[0] += 0.05
         return NO_POINT
 
+    clock = [0.0]
+    monkeypatch.setattr(block_pricer, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
     monkeypatch.setattr(pricer.problems[0], "solve", slow)
     missed = replace(state(np.ones(5)), objective=np.inf)
     pricer.seconds_left = 10.0
