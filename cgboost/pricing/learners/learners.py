@@ -20,7 +20,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
@@ -185,6 +185,8 @@ class LearnerPricer:
         If the estimator is neither, or a classifier whose fit takes no ``sample_weight``.
     """
 
+    heuristic: ClassVar[bool] = True
+
     def __init__(
         self,
         estimator: Any,
@@ -220,9 +222,8 @@ class LearnerPricer:
         held = {column.key for column in state.columns}
         found: dict[Any, tuple[float, Column]] = {}
         n_fits, norm = 0, np.linalg.norm(response)
-        for hypothesis in self._fits(state, limit):
+        for hypothesis, values in self._fits(state, limit):
             n_fits += 1
-            values = hypothesis.predict(self.X)
             column = self._column(hypothesis, values, two_sided=state.rule.two_sided)
             if column is None or column.key in held or column.key in found:
                 continue
@@ -237,11 +238,13 @@ class LearnerPricer:
             stratum=STRATUM if ranked else "",
         )
 
-    def _fits(self, state: MasterState, limit: int) -> Iterator[LearnerHypothesis]:
+    def _fits(self, state: MasterState, limit: int) -> Iterator[tuple[LearnerHypothesis, Vector]]:
+        """Learners, and what they say of the training rows."""
         if not state.pseudo_response.any():
             return
         for _ in range(limit if self._learners.names else min(limit, 1)):
-            yield self._fitted(state)
+            hypothesis = self._fitted(state)
+            yield hypothesis, hypothesis.predict(self.X)
 
     def _fitted(self, state: MasterState) -> LearnerHypothesis:
         """A learner fitted to r; where r has one sign only, a classifier that always says it."""
