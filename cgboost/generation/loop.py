@@ -166,7 +166,6 @@ class ColumnGeneration:
         # by name: asking a protocol takes as long as a round of a small problem
         asked = pricer if hasattr(pricer, "price") else FunctionPricer(pricer)
         self.pricer = cast(Pricer, asked)
-        self._heuristic = getattr(asked, "heuristic", False) is True
         timed = hasattr(asked, "seconds_left")
         self._timed = cast(TimedPricer, asked) if timed else None
         self.tol = tol
@@ -312,7 +311,7 @@ class ColumnGeneration:
         """One round; its state, which is as long as the rows are many, ends with it."""
         # 1. the restricted master: coefficients of the columns so far, and duals
         clock, limits = time.perf_counter(), self.limits
-        self._aim(trace.entries, trace.coming, trace.best_bound)
+        self._aim(len(trace.entries), trace.coming, trace.best_bound)
         with blaming(StopReason.MASTER_FAILED):
             left = trace.seconds_left(self.time_limit, first=self._able.has_start)
             state = self.master.solve(time_limit=left)
@@ -399,7 +398,7 @@ class ColumnGeneration:
         take_first(self.master, record)
         bound = -np.inf
         for number, (group, row) in enumerate(zip(record.groups, record.rows, strict=True)):
-            self._aim(record.rows[:number], record.sizes[number], bound)
+            self._aim(number, record.sizes[number], bound)
             self.master.solve()
             bound = -np.inf if np.isnan(row["bound"]) else row["bound"]
             self.master.add(group)
@@ -421,20 +420,16 @@ class ColumnGeneration:
         record = record_of(trace, columns, self._remembered, seconds)
         return replace(record, stop=stop, shape=self._shape)
 
-    def _aim(self, before: Sequence[dict[str, Any]], columns: int, bound: float) -> None:
-        """Tell the master how well to solve a round, with so many columns, after those before.
+    def _aim(self, number: int, columns: int, bound: float) -> None:
+        """Tell the master how well to solve the round of a number, with so many columns.
 
         Gaps decide how far to go where a search can prove something; but what none has yet proved,
         or is known to be the last round, should not depend on a coarse answer; a warm start is no
-        more than a beginning. Where no search can prove anything, a coarse answer costs less and
-        its duals ask for better columns, as long as the objective falls with it.
+        more than a beginning.
         """
         if not self._adjusts:
             return
-        number = len(before)
         rough = (number == 0 and columns > 0) or bound > -np.inf
-        if self._heuristic and number > 1:
-            rough = before[-1]["objective"] < before[-2]["objective"]
         rough = rough and self.columns_per_round > 1 and not self.limits.last(columns, number)
         # of the master, if it has one
         self._able.accuracy = SOLVED_SHARE * self.tol if rough else 0.0

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 
@@ -361,15 +361,6 @@ class Pricer(Protocol):
         ``limit=0`` only requests the certificate: an exact pass, if the pricer can make one.
         """
         ...
-
-
-class HeuristicPricer(Pricer, Protocol):
-    """A pricer of which no search is exact, so that nothing is proven by any.
-
-    With several columns a round, restricted problems before the last are then solved coarsely.
-    """
-
-    heuristic: ClassVar[bool]
 
 
 @runtime_checkable

@@ -1,7 +1,6 @@
 """The loop with mock masters and pricers: what rounds are asked for, and what is returned."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -202,30 +201,6 @@ def test_the_accuracy_that_rounds_ask_for() -> None:
     warm = begun(Adjustable(0.0), column("before"))
     run(warm, Supply(10), **options)
     assert warm.asked[0] == share
-
-
-class Falls(Adjustable):
-    """Its objective falls in some rounds and stays in others."""
-
-    def __init__(self, objectives: Sequence[float]) -> None:
-        super().__init__()
-        self.objectives = list(objectives)
-
-    def solve(self, *, time_limit: float | None = None) -> MasterState:
-        state = super().solve(time_limit=time_limit)
-        return replace(state, objective=self.objectives[len(self.asked) - 1])
-
-
-def test_a_heuristic_pricer_makes_rounds_coarse_while_the_objective_falls() -> None:
-    """After two rounds; where a coarse answer is no better, the next one is exact."""
-    share, supply = SOLVED_SHARE * 1e-3, Supply(20, exact=False)
-    supply.heuristic = True  # type: ignore[attr-defined]
-    master = Falls([9.0, 8.0, 7.0, 7.0, 7.0, 6.0, 5.0])
-    run(master, supply, tol=1e-3, max_rounds=7, columns_per_round=2)
-    assert master.asked == [0.0, 0.0, share, share, 0.0, 0.0, 0.0]
-    single = Falls([9.0, 8.0, 7.0, 6.0])
-    run(single, supply, tol=1e-3, max_rounds=4, columns_per_round=1)
-    assert single.asked == [0.0] * 4
 
 
 def test_a_linear_master_takes_as_many_columns_as_it_says() -> None:

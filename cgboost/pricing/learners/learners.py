@@ -20,7 +20,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
@@ -184,8 +184,6 @@ class LearnerPricer:
     ValueError
         If the estimator is neither, or a classifier whose fit takes no ``sample_weight``.
     """
-
-    heuristic: ClassVar[bool] = True
 
     def __init__(
         self,
