@@ -2,7 +2,7 @@
 
     min  Σ_j w_j,    a·w ≥ b in every cell x of the grid of thresholds,   w ≥ 0
 
-where :class:`Agreement` says what is asked: of classes, LPBoost with a hard margin, whose labels
+where :class:`Faithfulness` says what is asked: of classes, LPBoost with a hard margin, whose labels
 are the ensemble's decisions. Cells near which the ensemble changes its mind come first; then those
 where fewer trees do not agree, found by moving one feature after the other or by integer programs,
 until there is none.
@@ -31,9 +31,9 @@ from cgboost._solvers import (
 )
 from cgboost._solvers import solve as solve_program
 from cgboost.arrays import Indices, Vector
-from cgboost.estimators.thinning.agreement import (
+from cgboost.estimators.thinning.faithfulness import (
     NO_WEIGHT,
-    Agreement,
+    Faithfulness,
     SameDecisions,
     decisions,
 )
@@ -108,7 +108,7 @@ class CellProgram:
     def __init__(
         self,
         boxes: LeafBoxes,
-        agreement: Agreement,
+        agreement: Faithfulness,
         solver: str,
         options: Mapping[str, Any] | None,
     ) -> None:
@@ -240,7 +240,7 @@ def near_the_boundary(boxes: LeafBoxes, own: Vector, cells: Indices, rng: Any) -
 
 
 def disagreement(
-    boxes: LeafBoxes, agreement: Agreement, x: Vector, question: Any, time_limit: float | None
+    boxes: LeafBoxes, agreement: Faithfulness, x: Vector, question: Any, time_limit: float | None
 ) -> Indices | None:
     """A cell in which a solution does not agree, as a question asks.
 
@@ -278,7 +278,7 @@ def disagreement(
 
 def faithful_weights(
     boxes: LeafBoxes,
-    agreement: Agreement,
+    agreement: Faithfulness,
     cells: Indices,
     *,
     on_rows: bool,

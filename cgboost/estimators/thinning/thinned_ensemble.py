@@ -28,9 +28,9 @@ from cgboost.estimators.common.parameters import (
 )
 from cgboost.estimators.thinning import ensemble_inputs as reading
 from cgboost.estimators.thinning import export
-from cgboost.estimators.thinning.agreement import agreement_of, kept_trees
 from cgboost.estimators.thinning.boosted import BoostedMembers
 from cgboost.estimators.thinning.faithful import faithful_weights
+from cgboost.estimators.thinning.faithfulness import agreement_of, kept_trees
 from cgboost.estimators.thinning.fitting import (
     CLASSIFICATION,
     Aim,

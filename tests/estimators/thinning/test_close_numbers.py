@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import cgboost
 from cgboost import ThinnedEnsemble
-from cgboost.estimators.thinning import agreement, faithful
+from cgboost.estimators.thinning import faithful, faithfulness
 from cgboost.estimators.thinning.leaf_boxes import Domain, LeafBoxes
 from tests.estimators.thinning.thinning_data import every_cell
 
@@ -52,7 +52,7 @@ def least_weights(whole, rows, tolerance, moves=True):
     said, expected = np.stack(each, axis=1), whole.predict(rows)
     rest = expected - said.sum(axis=1) if hasattr(whole, "init_") else 0 * expected
     A = np.column_stack([said, np.ones(len(rows))])
-    near, ends = agreement.ASKED * tolerance, (None, None) if moves else (0.0, 0.0)
+    near, ends = faithfulness.ASKED * tolerance, (None, None) if moves else (0.0, 0.0)
     sides = np.concatenate([expected - rest + near, near - expected + rest])
     cost = np.append(np.ones(said.shape[1]), 0.0)
     bounds = [(0, None)] * said.shape[1] + [ends]
@@ -109,17 +109,17 @@ def test_a_difference_is_found_if_there_is_one(seed):
     values = [tree.value[:, 0] for tree in trees]
     boxes, own = LeafBoxes(trees, values, Domain(X, "everywhere")), np.full(5, 0.2)
     reach = np.full(5, 10.0)
-    near = agreement.CloseNumbers(own, 0.4, reach, moves=True)
+    near = faithfulness.CloseNumbers(own, 0.4, reach, moves=True)
     x = np.append(own * rng.choice([0.98, 1.0, 1.02] if seed % 2 else [0.5, 1.0, 2.0], size=5), 0.1)
     said = boxes.outputs(boxes.all_cells())[:, :, 0]
     differ = (said @ (x[:-1] - own)) / 0.4 + 0.1
     for side in near.questions:
         cell = faithful.disagreement(boxes, near, x, side, None)
         if cell is None:
-            assert (side * differ).max() < agreement.PROVEN + 1e-6
+            assert (side * differ).max() < faithfulness.PROVEN + 1e-6
             continue
         told = boxes.outputs(cell[None])[0, :, 0]
-        assert side * (told @ (x[:-1] - own) / 0.4 + 0.1) >= agreement.PROVEN - 1e-6
+        assert side * (told @ (x[:-1] - own) / 0.4 + 0.1) >= faithfulness.PROVEN - 1e-6
 
 
 def test_without_time_nothing_is_proven(monkeypatch):

@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 import cgboost
 from cgboost import ThinnedEnsemble
 from cgboost._solvers import SolverError, SolverFailure
-from cgboost.estimators.thinning import agreement, faithful
+from cgboost.estimators.thinning import faithful, faithfulness
 from cgboost.estimators.thinning.leaf_boxes import Domain, LeafBoxes
 from tests.estimators.thinning.thinning_data import classes, every_cell, trees_of, two_features
 
@@ -93,21 +93,21 @@ def test_a_disagreement_is_found_if_there_is_one(seed, count):
     rng = np.random.default_rng(seed)
     whole = RandomForestClassifier(5, max_depth=2, random_state=seed).fit(X, y)
     boxes, own = boxes_of(whole, X), np.full(5, 0.2)
-    same = agreement.SameDecisions(own, count)
+    same = faithfulness.SameDecisions(own, count)
     weights = 40 * own * rng.choice([0.9, 1.0, 1.1] if seed % 2 else [0.0, 1.0, 2.0], size=5)
     outputs = boxes.outputs(boxes.all_cells())
-    decided = agreement.decisions(outputs, own)
+    decided = faithfulness.decisions(outputs, own)
     scores = np.einsum("nmk,m->nk", outputs, weights)
     for old, new in itertools.permutations(range(count), 2):
         behind = scores[decided == old, new] - scores[decided == old, old]
         cell = faithful.disagreement(boxes, same, weights, (old, new), None)
         if cell is None:
-            assert not (behind > -agreement.PROVEN_LEAD + 1e-6).any()
+            assert not (behind > -faithfulness.PROVEN_LEAD + 1e-6).any()
             continue
         told = boxes.outputs(cell[None])
-        assert agreement.decisions(told, own)[0] == old
+        assert faithfulness.decisions(told, own)[0] == old
         lead = np.einsum("nmk,m->nk", told, weights)[0]
-        assert lead[new] - lead[old] >= -agreement.PROVEN_LEAD - 1e-6
+        assert lead[new] - lead[old] >= -faithfulness.PROVEN_LEAD - 1e-6
 
 
 def test_the_ensemble_agrees_with_itself_and_not_with_its_opposite():
@@ -115,7 +115,7 @@ def test_the_ensemble_agrees_with_itself_and_not_with_its_opposite():
     X, y = two_features(3)
     whole = RandomForestClassifier(5, max_depth=2, random_state=0).fit(X, y)
     boxes, own = boxes_of(whole, X), np.full(5, 0.2)
-    same = agreement.SameDecisions(own, 3)
+    same = faithfulness.SameDecisions(own, 3)
     alone = 1e3 * np.eye(5)[0]
     for weights, is_found in ((1e5 * own, False), (alone, True)):
         cells = [faithful.disagreement(boxes, same, weights, q, None) for q in same.questions]
@@ -189,7 +189,7 @@ def test_equal_trees_are_one():
     votes[3] = 1.0 - votes[3]
     boxes = LeafBoxes(trees, votes, Domain(X, "everywhere"))
     own = whole.estimator_weights_[: len(trees)]
-    few = agreement.SameDecisions(own, 2).whole(boxes, boxes.cells(X))
+    few = faithfulness.SameDecisions(own, 2).whole(boxes, boxes.cells(X))
     assert np.count_nonzero(few) < len(trees)
     outputs = boxes.outputs(boxes.all_cells())
     leads = outputs[:, :, 1] - outputs[:, :, 0]
@@ -199,7 +199,7 @@ def test_equal_trees_are_one():
 def test_a_class_that_is_tied_with_an_earlier_one_loses():
     """As argmax decides; votes of 4 trees are tied in many cells."""
     outputs = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]]])
-    np.testing.assert_array_equal(agreement.decisions(outputs, np.array([0.5, 0.5])), [0, 1])
+    np.testing.assert_array_equal(faithfulness.decisions(outputs, np.array([0.5, 0.5])), [0, 1])
     X, y = two_features(2)
     stumps = [
         DecisionTreeClassifier(max_depth=1, max_features=1, random_state=k).fit(X, y)

@@ -57,11 +57,11 @@ ASKED, PROVEN = 0.99, 0.995
 """Shares of the tolerance: differences are asked to be at most the first and proven to be below the
 second. The rest is left for the tolerances of HiGHS and the rounding of outputs to float32."""
 
-ROUNDING = 1.6e-7
+OUTPUT_ROUNDING = 1.6e-7
 """HiGHS's tolerance and the rounding of an output to float32, relative to it."""
 
 
-class Agreement(ABC):
+class Faithfulness(ABC):
     """What weights of trees must satisfy in cells; their columns and questions about them.
 
     Attributes
@@ -153,7 +153,7 @@ def leads(outputs: Outputs, decided: Indices) -> NDArray[np.float64]:
     return np.asarray((own - outputs).transpose(0, 2, 1)[others])
 
 
-class SameDecisions(Agreement):
+class SameDecisions(Faithfulness):
     """The class decided for leads by 1.
 
     Parameters
@@ -174,7 +174,7 @@ class SameDecisions(Agreement):
         self.questions = [(old, new) for old in every for new in every if old != new]
 
     def rows(self, outputs: Outputs) -> tuple[NDArray[np.float64], Vector]:
-        """See :meth:`Agreement.rows`."""
+        """See :meth:`Faithfulness.rows`."""
         rows = leads(outputs, decisions(outputs, self.own))
         return rows, np.full(len(rows), LEAD)
 
@@ -229,7 +229,7 @@ class SameDecisions(Agreement):
         return f"weights with the sum {total:.1g} are beyond the accuracy of a proof"
 
 
-class CloseNumbers(Agreement):
+class CloseNumbers(Faithfulness):
     """Numbers differ by at most a tolerance. The last column is b, in units of the tolerance.
 
     Parameters
@@ -256,7 +256,7 @@ class CloseNumbers(Agreement):
         self.upper = np.append(np.full(len(own), np.inf), ends)
 
     def rows(self, outputs: Outputs) -> tuple[NDArray[np.float64], Vector]:
-        """See :meth:`Agreement.rows`."""
+        """See :meth:`Faithfulness.rows`."""
         said = outputs[:, :, 0] / self.tolerance
         one_side = np.column_stack([said, np.ones(len(said))])
         whole = said @ self.own
@@ -278,11 +278,11 @@ class CloseNumbers(Agreement):
         return np.append(self.own, 0.0)
 
     def doubt(self, x: Vector) -> str:
-        """Whether outputs are too large beside the tolerance."""
+        """Whether outputs are too large for the tolerance."""
         largest = float(np.maximum(x[:-1], self.own) @ self.reach)
-        if ROUNDING * largest <= (1.0 - PROVEN) * self.tolerance:
+        if OUTPUT_ROUNDING * largest <= (1.0 - PROVEN) * self.tolerance:
             return ""
-        least = ROUNDING * largest / (1.0 - PROVEN)
+        least = OUTPUT_ROUNDING * largest / (1.0 - PROVEN)
         return (
             f"tolerance={self.tolerance:g} is below {least:.2g}, where the rounding of trees that "
             f"add up to {largest:.3g} begins"
@@ -333,7 +333,7 @@ def kept_trees(
 
 def agreement_of(
     members: Members, values: Sequence[NDArray[np.float64]], *, tolerance: float | None, moves: bool
-) -> Agreement:
+) -> Faithfulness:
     """Decisions of classes, or numbers up to the tolerance.
 
     Parameters
