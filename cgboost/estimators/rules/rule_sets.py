@@ -95,7 +95,8 @@ class RuleSetClassifier(CalibratedClassification, BaseRuleSet):
         min  Σ_i w_i e_i    over sets of rules within the budget
 
     counts e_i = 1 for a row of the class that no rule holds for, and for a row of the other class
-    the number of rules that hold for it.
+    the number of rules that hold for it: the 0–1 loss, but for rows of the other class that
+    several rules hold for.
 
     Parameters
     ----------

@@ -48,6 +48,7 @@ class ThinnedModel(StoredEstimator):
     rows_: str
     leaf_values_: str
     faithful_: str | None
+    tolerance: float | None
     n_members_: int
     n_members_in_: int
     gap_: float
@@ -200,7 +201,10 @@ class ThinnedModel(StoredEstimator):
             return line
         kept = f"{line}\n  {self.n_members_} of {self.n_members_in_} members"
         if self.faithful_ is not None:
-            return f"{kept}, every decision as before: {self.faithful_}"
+            same = "decision as before"
+            if not self._is_classifier:
+                same = f"number within {self.tolerance:g}"
+            return f"{kept}, every {same}: {self.faithful_}"
         leaves = ", new values in their leaves" if self.leaf_values_ == "refit" else ""
         rows = self.rows_.replace("_", " ")
         return f"{kept}, gap {self.gap_:.1g}, chosen on {rows} rows{leaves}"

@@ -30,6 +30,7 @@ from cgboost.estimators.thinning import ensemble_inputs as reading
 from cgboost.estimators.thinning import export
 from cgboost.estimators.thinning.boosted import BoostedMembers
 from cgboost.estimators.thinning.faithful import faithful_weights
+from cgboost.estimators.thinning.faithfulness import agreement_of, kept_trees
 from cgboost.estimators.thinning.fitting import (
     CLASSIFICATION,
     Aim,
@@ -141,12 +142,17 @@ class ThinnedEnsemble(ThinnedModel):
         Whether numbers and scores (regression, boosting, functions) are moved by a constant.
         Probabilities never are.
     faithful : {"everywhere", "box", "rows"} or None, default=None
-        Where every decision must stay as it is, for classifiers whose members are trees of
-        scikit-learn: for all values of the features, for those between the smallest and largest
-        of the given rows, or on these rows alone. Features that are 0 or 1 in all rows stay so, and
-        no value is missing. As many trees are kept as that needs: the program has the decisions of
-        the whole ensemble as labels and a hard margin, and size, C, metric, target, weights,
-        leaf_values and members have no other value than the default.
+        Where every decision must stay as it is, or every number within the tolerance, if members
+        are trees of scikit-learn: for all values of the features, for those between the smallest
+        and largest of the given rows, or on these rows alone. Features that are 0 or 1 in all rows
+        stay so, and no value is missing. As many trees are kept as that needs, and size, C, metric,
+        target, weights, leaf_values and members have no other value than the default. For classes
+        (forest, bagging, AdaBoost), the program has the decisions of the whole ensemble as labels
+        and a hard margin. For numbers (forest, bagging, GradientBoosting), it is
+        min Σ_j w_j with |Σ_j w_j h_j(x) + b − F(x)| ≤ 0.99 tolerance, F the whole ensemble.
+    tolerance : float or None, default=None
+        How far numbers may differ with ``faithful``, in the unit of y; required for them, and of no
+        meaning for classes. ``fit_intercept=False`` leaves the constant of the ensemble as it is.
     time_limit : float or None, default=None
         Seconds for the proof of ``faithful``.
     training_rows : bool, default=True
@@ -185,11 +191,13 @@ class ThinnedEnsemble(ThinnedModel):
         Optimum of the program, the lower bound over all members, and the relative gap.
     converged_ : bool
     faithful_ : {"proven", "not proven"} or None
-        Whether no decision is changed where ``faithful`` asks for that. A class that leads by less
+        Whether no decision is changed, or no number by more than the tolerance, where ``faithful``
+        asks for that. A class that leads by less
         than 2e-7 of all weights counts as tied, and the first one is decided for. "proven" rests on
         integer programs that HiGHS finds infeasible: they ask for a cell where the class decided
         for leads by less than half of what the linear program asked for, and this half is left
-        for HiGHS's tolerances. On the rows and on small grids, every decision is compared.
+        for HiGHS's tolerances; or where numbers differ by 0.995 tolerance or more. On the rows and
+        on small grids, every decision or number is compared.
     n_oracle_calls_ : int
         Integer programs that were solved for it.
     rows_ : {"out_of_bag", "leave_one_out", "held_out", "training", "given"}
@@ -219,6 +227,7 @@ class ThinnedEnsemble(ThinnedModel):
     leaf_values = "auto"
     fit_intercept = True
     faithful: str | None = None
+    tolerance: float | None = None
     time_limit: float | None = None
     solver_options: Mapping[str, Any] | None = None
     leaf_values_, leaf_gap_ = "keep", np.nan
@@ -239,6 +248,7 @@ class ThinnedEnsemble(ThinnedModel):
         members: str = "estimators",
         fit_intercept: bool = True,
         faithful: str | None = None,
+        tolerance: float | None = None,
         time_limit: float | None = None,
         training_rows: bool = True,
         validation_fraction: float = 0.2,
@@ -258,6 +268,7 @@ class ThinnedEnsemble(ThinnedModel):
         self.members = members
         self.fit_intercept = fit_intercept
         self.faithful = faithful
+        self.tolerance = tolerance
         self.time_limit = time_limit
         self.training_rows = training_rows
         self.validation_fraction = validation_fraction
@@ -424,42 +435,48 @@ class ThinnedEnsemble(ThinnedModel):
         return X, y, ensemble, members, chosen, training
 
     def _fit_faithful(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
-        """The fit that changes no decision."""
+        """The fit that changes no decision, or no number by more than the tolerance."""
         self._check_parameters()
         rng = check_random_state(self.random_state)
         X, y, ensemble, found, _, _ = self._read(X, y, sample_weight, rng)
         rows = np.asarray(X, dtype=np.float64)
-        if not isinstance(found, EstimatorMembers) or not found.are_trees or found.classes is None:
-            raise ValueError(
-                "faithful needs a classifier whose members are trees of scikit-learn on all "
-                f"features (a forest, bagging or AdaBoost of trees), got {ensemble!r}"
-            )
+        members, trees, values = kept_trees(ensemble, found)
         if np.isnan(rows).any():
             raise ValueError(
                 "faithful needs rows without missing values: X has "
                 f"{int(np.isnan(rows).sum())}; fill them before the ensemble"
             )
         reading.places(y, found)
-        members = found.votes() if reading.is_voting(ensemble) else found
-        trees = [member.estimator.tree_ for member in members.members]
-        boxes = LeafBoxes(
-            trees,
-            [tree.value[:, 0] / tree.value[:, 0].sum(axis=1, keepdims=True) for tree in trees],
-            Domain(rows, "everywhere" if self.faithful == "everywhere" else "box"),
+        domain = Domain(rows, "everywhere" if self.faithful == "everywhere" else "box")
+        boxes = LeafBoxes(trees, values, domain)
+        agreement = agreement_of(
+            members, values, tolerance=self.tolerance, moves=self.fit_intercept
         )
+        cells = boxes.cells(rows)
         own = faithful_weights(
             boxes,
-            members.weights,
-            np.unique(boxes.cells(rows), axis=0),
+            agreement,
+            np.unique(cells, axis=0),
             on_rows=self.faithful == "rows",
             time_limit=self.time_limit,
             solver=self.solver,
             solver_options=self.solver_options,
             rng=rng,
         )
-        self.classes_ = found.classes
+        if found.classes is not None:
+            self.classes_, scale, intercept = found.classes, own.weights.sum(), 0.0
+        else:
+            assert self.tolerance is not None
+            trees_say = boxes.outputs(cells)[:, :, 0] @ members.weights
+            rest = members.total(X, members.outputs(X))[:, 0] - trees_say
+            scale, intercept = 1.0, float(rest.mean()) + own.constant * self.tolerance
         kept: Indices = np.flatnonzero(own.weights)
-        self._keep_members(members, kept, own.weights[kept] / own.weights.sum(), 0.0)
+        if not len(kept):
+            raise ValueError(
+                f"tolerance={self.tolerance:g} is so large that a constant, {intercept:.6g}, is as "
+                f"near to the ensemble (faithful={self.faithful!r}): take a smaller one"
+            )
+        self._keep_members(members, kept, own.weights[kept] / scale, intercept)
         self.C_, self.objective_, self.dual_bound_ = np.inf, own.objective, own.bound
         finite = np.isfinite(own.objective)
         self.gap_ = abs(own.objective - own.bound) / own.objective if finite else np.inf
@@ -471,7 +488,7 @@ class ThinnedEnsemble(ThinnedModel):
             more = "; with a larger time_limit it may be proven" if self.time_limit else ""
             warn_caller(
                 f"faithful={self.faithful!r} is not proven: {own.message}. In no cell that was "
-                f"found it decides otherwise{more}{see('stopped-early')}",
+                f"found do they differ{more}{see('stopped-early')}",
                 ConvergenceWarning,
             )
 
@@ -669,8 +686,14 @@ class ThinnedEnsemble(ThinnedModel):
             names = (*CLASSIFICATION, "rmse", "mae", "quantile")
             check_choice("metric", self.metric, names)
         check_number("time_limit", self.time_limit, above=0, optional=True)
+        check_number("tolerance", self.tolerance, above=0, optional=True)
         if self.faithful is not None:
             self._check_faithful()
+        elif self.tolerance is not None:
+            raise ValueError(
+                f"tolerance={self.tolerance!r} is how far numbers may differ with faithful: set "
+                "faithful='everywhere', 'box' or 'rows', or leave tolerance=None"
+            )
         check_number("validation_fraction", self.validation_fraction, above=0, below=1)
         check_number("tol", self.tol, at_least=0)
         check_solver("solver", self.solver, "lp")
@@ -691,5 +714,5 @@ class ThinnedEnsemble(ThinnedModel):
                 raise ValueError(
                     f"{name}={getattr(self, name)!r} has no meaning with "
                     f"faithful={self.faithful!r}, which keeps as many trees, with such weights, as "
-                    f"the decisions need: leave {name}={values[0]!r}"
+                    f"that needs: leave {name}={values[0]!r}"
                 )

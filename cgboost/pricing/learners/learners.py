@@ -220,9 +220,8 @@ class LearnerPricer:
         held = {column.key for column in state.columns}
         found: dict[Any, tuple[float, Column]] = {}
         n_fits, norm = 0, np.linalg.norm(response)
-        for hypothesis in self._fits(state, limit):
+        for hypothesis, values in self._fits(state, limit):
             n_fits += 1
-            values = hypothesis.predict(self.X)
             column = self._column(hypothesis, values, two_sided=state.rule.two_sided)
             if column is None or column.key in held or column.key in found:
                 continue
@@ -237,11 +236,13 @@ class LearnerPricer:
             stratum=STRATUM if ranked else "",
         )
 
-    def _fits(self, state: MasterState, limit: int) -> Iterator[LearnerHypothesis]:
+    def _fits(self, state: MasterState, limit: int) -> Iterator[tuple[LearnerHypothesis, Vector]]:
+        """Learners, and what they say of the training rows."""
         if not state.pseudo_response.any():
             return
         for _ in range(limit if self._learners.names else min(limit, 1)):
-            yield self._fitted(state)
+            hypothesis = self._fitted(state)
+            yield hypothesis, hypothesis.predict(self.X)
 
     def _fitted(self, state: MasterState) -> LearnerHypothesis:
         """A learner fitted to r; where r has one sign only, a classifier that always says it."""

@@ -58,13 +58,13 @@ class SignTreePricer(LearnerPricer):
     def recall(self, memory: Any) -> None:
         """Nothing is drawn."""
 
-    def _fits(self, state: MasterState, limit: int) -> Iterator[LearnerHypothesis]:
+    def _fits(self, state: MasterState, limit: int) -> Iterator[tuple[LearnerHypothesis, Vector]]:
         response = state.pseudo_response
         weights = np.abs(response) / (np.abs(response).max(initial=0.0) or 1.0)
         rows, signs = np.flatnonzero(weights > NO_WEIGHT), np.sign(response)
         for _ in range(limit if len(rows) else 0):
             tree, said = self._grown(rows, signs, weights, response)
-            yield tree
+            yield tree, said
             weights = np.where(said == signs, RIGHT * weights, weights)
 
     def _grown(

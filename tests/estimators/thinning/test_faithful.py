@@ -13,7 +13,6 @@ from sklearn.ensemble import (
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     RandomForestClassifier,
-    RandomForestRegressor,
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
@@ -21,10 +20,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import cgboost
 from cgboost import ThinnedEnsemble
-from cgboost._solvers import SolverError
-from cgboost.estimators.thinning import faithful
+from cgboost._solvers import SolverError, SolverFailure
+from cgboost.estimators.thinning import faithful, faithfulness
 from cgboost.estimators.thinning.leaf_boxes import Domain, LeafBoxes
-from tests.estimators.thinning.thinning_data import classes
+from tests.estimators.thinning.thinning_data import classes, every_cell, trees_of, two_features
 
 OWN = {"random_state": 0}
 ENSEMBLES = {
@@ -34,34 +33,6 @@ ENSEMBLES = {
     "stumps": AdaBoostClassifier(n_estimators=14, **OWN),
     "AdaBoost": AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=6, **OWN),
 }
-
-
-def two_features(count, n_rows=60):
-    """Rows of two numbers and a feature that is 0 or 1, and their classes as words."""
-    X, y = classes(count, n_rows)
-    X = X[:, :3].copy()
-    X[:, 2] = X[:, 2] > 0
-    return X, y
-
-
-def every_cell(trees, X, region):
-    """Rows on, just below and just above each threshold in float32: some in every cell."""
-    axes = []
-    for f in range(X.shape[1]):
-        own = np.concatenate([tree.threshold[tree.feature == f] for tree in trees] + [[0.0]])
-        near = own.astype(np.float32)
-        ends = (np.float32(-np.inf), np.float32(np.inf))
-        axis = np.unique(np.concatenate([near, *(np.nextafter(near, end) for end in ends)]))
-        if region != "everywhere":
-            low, high = X[:, f].astype(np.float32).min(), X[:, f].astype(np.float32).max()
-            axis = np.append(axis[(axis >= low) & (axis <= high)], [low, high])
-        axes.append(np.unique(axis) if f < 2 else [0.0, 1.0])
-    return np.array(list(itertools.product(*axes)), dtype=np.float64)
-
-
-def trees_of(ensemble):
-    """The trees of a fitted ensemble."""
-    return [tree.tree_ for tree in ensemble.estimators_]
 
 
 def boxes_of(ensemble, X, region="everywhere"):
@@ -122,20 +93,21 @@ def test_a_disagreement_is_found_if_there_is_one(seed, count):
     rng = np.random.default_rng(seed)
     whole = RandomForestClassifier(5, max_depth=2, random_state=seed).fit(X, y)
     boxes, own = boxes_of(whole, X), np.full(5, 0.2)
+    same = faithfulness.SameDecisions(own, count)
     weights = 40 * own * rng.choice([0.9, 1.0, 1.1] if seed % 2 else [0.0, 1.0, 2.0], size=5)
     outputs = boxes.outputs(boxes.all_cells())
-    decided = faithful.decisions(outputs, own)
+    decided = faithfulness.decisions(outputs, own)
     scores = np.einsum("nmk,m->nk", outputs, weights)
     for old, new in itertools.permutations(range(count), 2):
         behind = scores[decided == old, new] - scores[decided == old, old]
-        cell = faithful.disagreement(boxes, own, weights, old, new, None)
+        cell = faithful.disagreement(boxes, same, weights, (old, new), None)
         if cell is None:
-            assert not (behind > -faithful.PROVEN_LEAD + 1e-6).any()
+            assert not (behind > -faithfulness.PROVEN_LEAD + 1e-6).any()
             continue
         told = boxes.outputs(cell[None])
-        assert faithful.decisions(told, own)[0] == old
+        assert faithfulness.decisions(told, own)[0] == old
         lead = np.einsum("nmk,m->nk", told, weights)[0]
-        assert lead[new] - lead[old] >= -faithful.PROVEN_LEAD - 1e-6
+        assert lead[new] - lead[old] >= -faithfulness.PROVEN_LEAD - 1e-6
 
 
 def test_the_ensemble_agrees_with_itself_and_not_with_its_opposite():
@@ -143,10 +115,11 @@ def test_the_ensemble_agrees_with_itself_and_not_with_its_opposite():
     X, y = two_features(3)
     whole = RandomForestClassifier(5, max_depth=2, random_state=0).fit(X, y)
     boxes, own = boxes_of(whole, X), np.full(5, 0.2)
-    pairs = list(itertools.permutations(range(3), 2))
-    assert all(faithful.disagreement(boxes, own, 1e5 * own, *pair, None) is None for pair in pairs)
+    same = faithfulness.SameDecisions(own, 3)
     alone = 1e3 * np.eye(5)[0]
-    assert any(faithful.disagreement(boxes, own, alone, *pair, None) is not None for pair in pairs)
+    for weights, is_found in ((1e5 * own, False), (alone, True)):
+        cells = [faithful.disagreement(boxes, same, weights, q, None) for q in same.questions]
+        assert any(cell is not None for cell in cells) == is_found
 
 
 @pytest.mark.parametrize("region", ["everywhere", "box"])
@@ -216,7 +189,7 @@ def test_equal_trees_are_one():
     votes[3] = 1.0 - votes[3]
     boxes = LeafBoxes(trees, votes, Domain(X, "everywhere"))
     own = whole.estimator_weights_[: len(trees)]
-    few = faithful.merged(boxes, own, boxes.cells(X))
+    few = faithfulness.SameDecisions(own, 2).whole(boxes, boxes.cells(X))
     assert np.count_nonzero(few) < len(trees)
     outputs = boxes.outputs(boxes.all_cells())
     leads = outputs[:, :, 1] - outputs[:, :, 0]
@@ -226,7 +199,7 @@ def test_equal_trees_are_one():
 def test_a_class_that_is_tied_with_an_earlier_one_loses():
     """As argmax decides; votes of 4 trees are tied in many cells."""
     outputs = np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]]])
-    np.testing.assert_array_equal(faithful.decisions(outputs, np.array([0.5, 0.5])), [0, 1])
+    np.testing.assert_array_equal(faithfulness.decisions(outputs, np.array([0.5, 0.5])), [0, 1])
     X, y = two_features(2)
     stumps = [
         DecisionTreeClassifier(max_depth=1, max_features=1, random_state=k).fit(X, y)
@@ -268,6 +241,20 @@ def test_without_a_limit_none_is_blamed(monkeypatch):
     assert "time_limit" not in str(caught[0].message)
 
 
+def test_where_the_linear_program_fails_all_trees_stay(monkeypatch):
+    """HiGHS found no answer for 200 trees that are nearly tied; the whole ensemble is one."""
+
+    def fails(program):
+        raise SolverFailure("unknown")
+
+    monkeypatch.setattr(faithful.CellProgram, "solve", fails)
+    X, y = two_features(2)
+    whole = RandomForestClassifier(5, random_state=0).fit(X, y)
+    thin = ThinnedEnsemble(whole, faithful="rows").fit(X, y)
+    assert (thin.n_members_, thin.faithful_) == (5, "proven")
+    np.testing.assert_array_equal(thin.predict(X), whole.predict(X))
+
+
 def test_saved_cloned_and_fitted_again(tmp_path):
     """Files and pickles predict the same; a clone fits first; without ``faithful`` it is gone."""
     X, y = two_features(3)
@@ -298,8 +285,8 @@ def test_saved_cloned_and_fitted_again(tmp_path):
         ({"leaf_values": "refit"}, "leave leaf_values='auto'"),
         ({"members": "leaves"}, "leave members='estimators'"),
         ({"time_limit": 0}, "time_limit must be"),
-        ({"estimator": RandomForestRegressor(3)}, "needs a classifier whose members are trees"),
-        ({"estimator": GradientBoostingClassifier(n_estimators=3)}, "members are trees"),
+        ({"tolerance": 0.1}, "decides between classes: leave tolerance=None"),
+        ({"estimator": GradientBoostingClassifier(n_estimators=3)}, "members that are trees"),
         ({"estimator": BaggingClassifier(n_estimators=3, max_features=1)}, "on all features"),
     ],
     ids=str,
@@ -308,9 +295,8 @@ def test_what_it_does_not_take(more, words):
     """The message names the argument, its value, and what to do."""
     X, y = two_features(2)
     given = {"estimator": RandomForestClassifier(4, **OWN), "faithful": "rows", **more}
-    own = np.arange(len(y)) if isinstance(given["estimator"], RandomForestRegressor) else y
     with pytest.raises(ValueError, match=words):
-        ThinnedEnsemble(**given).fit(X, own)
+        ThinnedEnsemble(**given).fit(X, y)
 
 
 def test_missing_values_and_paths_are_refused():
