@@ -136,6 +136,14 @@ class LinearProblem:
         penalty = self.penalty.value(self.charged_coefficients(coef, intercept).ravel())
         return Point(coef, intercept, output, self.unit * (loss + penalty))
 
+    def nothing(self, given: Point) -> Point:
+        """All coefficients and intercepts 0."""
+        return self.with_output(0.0 * given.coef, 0.0 * given.intercept, 0.0 * given.output)
+
+    def start(self, given: Point) -> Vector:
+        """A pseudo-response that needs no solver: that of the outputs."""
+        return self.rows.response(given.output)
+
     def charged_coefficients(self, coef: Vector, intercept: Any) -> Vector:
         """All that the penalty sees."""
         if not self.charged:

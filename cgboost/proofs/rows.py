@@ -366,5 +366,7 @@ def rows_of(loss: Any) -> Rows:
     """The rows of a loss bound to its data."""
     if isinstance(loss, Rows):
         return loss
+    if isinstance(loss, RowwiseLoss):
+        return SmoothRows(loss)
     own = as_master_loss(loss)
     return BoxRows(own) if isinstance(own, SupportVectorLoss) else SmoothRows(own)
