@@ -175,6 +175,11 @@ class LinearProblem:
             size = np.maximum(scores, 0.0) if self.positive else np.abs(scores)
             return 1.0 / max(1.0, float(size.max(initial=0.0)) / self.penalty.threshold)
 
+        if (own := self.rows.along(response)) is not None and not self.penalty.threshold:
+            size = np.maximum(scores, 0.0) if self.positive else scores
+            bend = own[1] + self.penalty.quadratic * float(np.vdot(size, size))
+            return float(np.clip(own[0] / bend, 0.0, 1.0)) if bend > 0 else 1.0
+
         def loss(share: float) -> float:
             return -self._dual_objective(share * response, share * scores)
 
