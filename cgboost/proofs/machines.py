@@ -57,7 +57,7 @@ ROWS_OF_MOST = 0.99
 
 MOST_ROWS_MOVED = 1000
 """So many of them at most: 8 MB of kernel values. With 2000 a certificate of 4000 rows takes up to
-twice as long, for bounds that are nearer by 0 to 15 % of the gap."""
+twice as long, for gaps that are 0 to 15 % narrower."""
 
 MORE_VALUES = 3
 """And as many as have so many times the kernel values that the coefficients' own bound took."""
