@@ -48,7 +48,7 @@ OTHERS = "columns that are not in the model"
 
 
 class Newcomers:
-    """A pricer that does not see the columns of the model, which have no keys of its own.
+    """A pricer that does not see the columns of the model, whose keys it does not know.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Newcomers:
         self.pricer, self._given = pricer, frozenset(map(id, given))
 
     def price(self, state: MasterState, limit: int) -> Priced:
-        """What the pricer finds beside them."""
+        """What the pricer finds among the others."""
         places = [j for j, column in enumerate(state.columns) if id(column) not in self._given]
         columns = [state.columns[j] for j in places]
         found: Priced = self.pricer.price(
