@@ -5,6 +5,7 @@
     certificate.py  certify, polish, and what they say
     readers.py      which problem a model of another package solves
     own_models.py   … and a model of cgboost
+    family_problems.py … over a whole family of columns: stumps, rules, kernels
     problem.py      a linear model's problem: objective, bound, parts of the gap
     machines.py     support vector machines of any kernel
     rows.py         losses row by row

@@ -21,6 +21,7 @@ from cgboost.arrays import Vector
 from cgboost.exceptions import CertificateError
 from cgboost.generation.history import relative_gap
 from cgboost.proofs.cvxpy_problems import is_cvxpy, reading_of_cvxpy
+from cgboost.proofs.family_problems import FamilyProblem
 from cgboost.proofs.machines import MachineProblem, machine_problems
 from cgboost.proofs.nearer import Search, come_nearer
 from cgboost.proofs.own_models import is_own, reading_of_own
@@ -51,6 +52,12 @@ FAR_GAP = 1e-6
 
 MOST_STEPS, STEPS_A_ROW = 100_000, 100
 """Steps of libsvm for a polished machine, at most: without a limit some take minutes."""
+
+WITHOUT_TARGET = ("OneClassSVM", "CGBoostOutlierDetector")
+"""Models without y."""
+
+OWN_POLISHED_TOL = 1e-8
+"""Tolerance of polished models of cgboost."""
 
 FINEST_TOL = 1e-7
 """Tolerance of libsvm for polished machines. It keeps kernel values in single precision, and a
@@ -165,6 +172,8 @@ def certify(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None)
     from a point nearer to the optimum, until at most a third of the gap can be the bound's fault.
     Machines with a kernel come with a dual point, their coefficients, which steps along pairs of
     rows make better: of one that was stopped early some half of the gap may be that point's fault.
+    Of cgboost's own models objective and bound are computed anew, the bound by an exact pass over
+    all columns: until they are as near as the ``tol`` of the fit, and nothing else of it is used.
 
     Parameters
     ----------
@@ -174,13 +183,14 @@ def certify(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None)
         SGDClassifier, SGDRegressor, Lasso, ElasticNet, Ridge, RidgeClassifier, LogisticRegression,
         HuberRegressor, PoissonRegressor, QuantileRegressor, their CV versions, Lasso, ElasticNet,
         LinearSVC, SparseLogisticRegression of skglm, Lasso, ElasticNet and LogisticRegression of
-        celer, SparseLinearRegressor, SparseLinearClassifier, CGBoostRegressor and
-        CGBoostClassifier (with ``penalty`` "l1", "l2" or "elasticnet") of cgboost, or a pipeline
-        that ends in one.
+        celer, SparseLinearRegressor, SparseLinearClassifier, CGBoostRegressor, CGBoostClassifier,
+        CGBoostOutlierDetector, LPBoostRegressor, LPBoostClassifier (over stumps) and
+        RuleSetRegressor, RuleSetClassifier (without a budget) of cgboost, or a pipeline that ends
+        in one.
     X : array-like, frame or sparse matrix of shape (n_rows, n_features)
         The rows that it was fitted to; not of a ``cvxpy.Problem``.
     y : array-like of shape (n_rows,)
-        None for a OneClassSVM, which has no target.
+        None for a OneClassSVM or a CGBoostOutlierDetector, which have no target.
     sample_weight : array-like of shape (n_rows,) or None
         As in ``fit``.
 
@@ -203,27 +213,33 @@ def certify(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None)
     >>> certify(model, X, y).gap > 0.1
     True
     """
+    tol, given = PROVEN_GAP, None
     if is_cvxpy(model):
         last, (reading, data) = model, reading_of_cvxpy(model, X, y, sample_weight)
     else:
-        last, data = _read(model, X, y, sample_weight)
-        if type(last).__name__ in MACHINES and not is_own(last):
-            return _of_machine(last, data)
-        reading, data = _problems(last, X if last is model else data.X, y, sample_weight, data)
+        last, X, names = _rows_seen(model, X, y)
+        if is_own(last):
+            own = reading_of_own(last, X, y, sample_weight)
+            reading, data, given, tol = own.reading, own.data, own.given, max(own.tol, PROVEN_GAP)
+        else:
+            data = _named(data_of(X, y, sample_weight), names)
+            if type(last).__name__ in MACHINES:
+                return _of_machine(last, data)
+            reading = reading_of(last, data)
 
     def enough(given: Point, best: Point, dual: DualPoint) -> bool:
         gap = given.objective - dual.bound
-        small = gap <= PROVEN_GAP * abs(given.objective)
+        small = gap <= tol * abs(given.objective)
         return small or gap <= TIGHT_ENOUGH * (given.objective - best.objective)
 
-    return _certificate(last, data, reading.assumed, _searched(reading, enough, PROVEN_GAP))
+    return _certificate(last, data, reading.assumed, _searched(reading, enough, tol, given))
 
 
 def polish(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
     """A copy of a fitted model at the optimum of its problem.
 
     Begins with the model's coefficients and ends at a relative gap of 1e-8, or warns. A machine
-    with a kernel is fitted again by libsvm, at a smaller tolerance.
+    with a kernel is fitted again by libsvm, at a smaller tolerance, and so are models of cgboost.
 
     Parameters
     ----------
@@ -249,14 +265,14 @@ def polish(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
     if is_cvxpy(model):
         raise CertificateError("polish takes estimators: solve the problem to a smaller tolerance")
     polished = copy.deepcopy(model)
-    last, data = _read(polished, X, y, sample_weight)
+    last, X, names = _rows_seen(polished, X, y)
     if is_own(last):
-        raise CertificateError(
-            f"polish is for models of other packages: fit the {type(last).__name__} again with a "
-            "smaller tol"
-        )
+        return _told(_refitted(polished, last, X, y, sample_weight, tol=OWN_POLISHED_TOL))
+    data = _named(data_of(X, y, sample_weight), names)
     if type(last).__name__ in MACHINES:
-        return _told(_polished_machine(polished, last, data))
+        limit = MOST_STEPS + STEPS_A_ROW * data.X.shape[0]
+        own = {"tol": FINEST_TOL, "max_iter": limit}
+        return _told(_refitted(polished, last, data.X, data.y, sample_weight, **own))
 
     def enough(given: Point, best: Point, dual: DualPoint) -> bool:
         return best.objective - dual.bound <= POLISHED_GAP * abs(best.objective)
@@ -291,50 +307,49 @@ def _told(polished: Any) -> Any:
 class Answer:
     """A problem with the model's point, the best one and the best dual."""
 
-    problem: LinearProblem | MachineProblem
+    problem: LinearProblem | MachineProblem | FamilyProblem
     given: Point
     best: Point
     dual: DualPoint
 
 
-def _read(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Data]:
-    """The model itself, and the rows as it saw them."""
+def _rows_seen(model: Any, X: Any, y: Any) -> tuple[Any, Any, NDArray[Any] | None]:
+    """The model itself, the rows as it saw them, and the names of their features."""
     if X is None:
         raise CertificateError("X is missing: give the rows that the model was fitted to")
     last = model[-1] if isinstance(model, Pipeline) else model
-    if type(last).__name__ == "OneClassSVM":
-        y = None
-    elif y is None:
+    if y is None and type(last).__name__ not in WITHOUT_TARGET:
         raise CertificateError("y is missing: give the targets that the model was fitted to")
     if isinstance(model, Pipeline):
         names = None
         if len(model.steps) > 1:
             with contextlib.suppress(AttributeError, ValueError, NotFittedError):
                 names = model[:-1].get_feature_names_out()
-            X = model[:-1].transform(X)
-        data = data_of(X, y, sample_weight)
-        return last, data if data.names is not None else replace(data, names=names)
+        return last, model[:-1].transform(X), names
     names = getattr(model, "feature_names_in_", None)
     if names is not None and hasattr(X, "columns") and list(X.columns) != list(names):
         raise CertificateError(
             f"the columns of X are {list(X.columns)[:9]}, the {type(model).__name__} was fitted to "
             f"{list(names)[:9]}: give these, in their order"
         )
-    return model, data_of(X, y, sample_weight)
+    return model, X, None
 
 
-def _problems(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -> tuple[Reading, Data]:
-    """The problems of a model, and its data with the features that they are over."""
-    if not is_own(model):
-        return reading_of(model, data), data
-    own = reading_of_own(model, X, y, sample_weight, data)
-    return own.reading, own.data
+def _named(data: Data, names: NDArray[Any] | None) -> Data:
+    """With names of features, where they have none."""
+    return data if data.names is not None else replace(data, names=names)
 
 
-def _searched(reading: Reading, enough: Any, tol: float) -> list[Search]:
+def _searched(
+    reading: Reading, enough: Any, tol: float, given: Sequence[Point] | None = None
+) -> list[Search]:
+    """The searches of all problems, from the model's points."""
     found = []
-    for problem, coef, b in zip(reading.problems, reading.coef, reading.intercept, strict=True):
-        search = Search(problem, problem.at(coef, b), enough)
+    if given is None:
+        points = zip(reading.problems, reading.coef, reading.intercept, strict=True)
+        given = [problem.at(coef, b) for problem, coef, b in points]
+    for problem, point in zip(reading.problems, given, strict=True):
+        search = Search(problem, point, enough)
         come_nearer(search, 0.1 * tol)
         found.append(search)
     return found
@@ -349,18 +364,19 @@ def _of_machine(model: Any, data: Data) -> Certificate:
     return _certificate(model, data, assumed, [Answer(p, at, at, dual) for p, at, dual in found])
 
 
-def _polished_machine(polished: Any, last: Any, data: Data) -> Any:
-    """By libsvm, at a smaller tolerance."""
-    given, own = _of_machine(last, data), last.get_params()
-    limit = MOST_STEPS + STEPS_A_ROW * data.X.shape[0]
-    better = clone(last).set_params(tol=FINEST_TOL, max_iter=limit)
+def _refitted(polished: Any, last: Any, X: Any, y: Any, sample_weight: Any, **finest: Any) -> Any:
+    """Fitted again at a smaller tolerance, where that makes it better."""
+    own, given = last.get_params(), certify(last, X, y, sample_weight)
+    finest = {name: value for name, value in finest.items() if name in own}
+    better = clone(last).set_params(**finest)
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        better.fit(data.X, data.y, sample_weight=data.weights if data.weighted else None)
-    better.set_params(tol=own["tol"], max_iter=own["max_iter"])
+        warnings.simplefilter("ignore")  # what is left is said by the certificate
+        better.fit(X, y, **weights)
+    better.set_params(**{name: own[name] for name in finest})
     if hasattr(last, "feature_names_in_"):
         better.feature_names_in_ = last.feature_names_in_
-    certificate = _of_machine(better, data)
+    certificate = certify(better, X, y, sample_weight)
     if certificate.objective > given.objective:
         better, certificate = last, given
     if isinstance(polished, Pipeline):
@@ -382,7 +398,7 @@ def _certificate(
     names = data.names if data.names is not None else np.arange(data.X.shape[1]).astype(object)
     if getattr(answers[0].problem, "charged", False):
         names = np.append(names, "intercept")
-    of_rows = np.zeros(data.X.shape[0])
+    of_rows = np.zeros(len(data.y))
     for answer, (rows, _) in zip(answers, parts, strict=True):
         of_rows[answer.problem.rows_used] += rows
     return Certificate(
@@ -402,7 +418,7 @@ def _certificate(
 
 
 def _worst(
-    problems: Sequence[LinearProblem | MachineProblem],
+    problems: Sequence[LinearProblem | MachineProblem | FamilyProblem],
     parts: Sequence[tuple[Vector, Vector]],
     names: Vector,
 ) -> str:
@@ -415,6 +431,7 @@ def _worst(
         j, size = int(features.argmax()), float(features.max())
         where = f"feature {names[j]!r}" if isinstance(names[j], str) else f"feature {names[j]}"
         where = "the intercept" if str(names[j]) == "intercept" else where
+        where = str(names[j]) if isinstance(problems[k], FamilyProblem) else where
     else:
         row = problems[k].rows_used[int(rows.argmax())]
         where, size = f"row {row}", float(rows.max())

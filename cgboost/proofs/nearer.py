@@ -21,10 +21,12 @@ from scipy.sparse.linalg import LinearOperator, cg
 from cgboost.arrays import Indices, Vector
 from cgboost.generation.history import Round
 from cgboost.generation.loop import ColumnGeneration
+from cgboost.generation.protocols import MasterState
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster, WarmStart
 from cgboost.optimizers.interior_point.normal_equations import cholesky
 from cgboost.pricing.scans.scan import StrataPricer
 from cgboost.pricing.univariate.feature_pricer import Feature, FeaturePool
+from cgboost.proofs.family_problems import FamilyProblem, Restricted
 from cgboost.proofs.problem import DualPoint, LinearProblem, Point
 from cgboost.proofs.rows import BoxRows, Rows
 from cgboost.tolerances import SMALLEST
@@ -87,7 +89,7 @@ class Search:
         Whether (given, best, dual) will do.
     """
 
-    problem: LinearProblem
+    problem: LinearProblem | FamilyProblem
     given: Point
     enough: Callable[[Point, Point, DualPoint], bool]
     best: Point = field(init=False)
@@ -95,9 +97,12 @@ class Search:
 
     def __post_init__(self) -> None:
         self.best = self.given
-        self.dual = self.problem.dual_at(self.problem.rows.response(self.given.output))
-        nothing = np.zeros_like(self.given.coef)
-        self.offer(self.problem.at(nothing, 0.0 * self.given.intercept))
+        start = self.problem.start(self.given)
+        nothing = np.zeros_like(self.given.output)
+        self.dual = DualPoint(nothing, np.zeros(0), -np.inf)
+        self.offer(response=start)
+        if not self.ended:
+            self.offer(self.problem.nothing(self.given))
 
     @property
     def ended(self) -> bool:
@@ -119,17 +124,39 @@ def come_nearer(search: Search, tol: float) -> None:
     """Improve both points until they will do, or the relative gap is ``tol``."""
     if search.ended:
         return
-    if search.problem.penalty.threshold or search.problem.positive:
-        _by_columns(search, tol)
+    problem = search.problem
+    if isinstance(problem, FamilyProblem):
+        _by_columns(search, problem.restricted(search.best), tol)
+    elif problem.penalty.threshold or problem.positive:
+        _by_columns(search, _restricted(problem, search.best), tol)
+        search.dual = problem.dual_at(search.dual.response)  # with its scores
     else:
         _by_newton(search)
 
 
-# ------------------------------------------------------------------- sparse: column generation
+# ------------------------------------------------------------------- column generation
 
 
-def _by_columns(search: Search, tol: float) -> None:
-    problem, given = search.problem, search.best
+def _by_columns(search: Search, restricted: Restricted, tol: float) -> None:
+    """Rounds from the columns of the model; the bound of each is that of its pricing pass."""
+
+    def watch(current: Round) -> bool:
+        state, bound = current.state, search.problem.unit * current.bound
+        if bound > search.dual.bound:
+            search.dual = DualPoint(state.pseudo_response, np.zeros(0), bound)
+        return search.offer(restricted.point(state))
+
+    ColumnGeneration(
+        restricted.master,
+        restricted.pricer,
+        tol=tol,
+        columns_per_round=restricted.columns_per_round,
+        callbacks=[watch],
+    ).run()
+
+
+def _restricted(problem: LinearProblem, given: Point) -> Restricted:
+    """The problem over the features that a model uses, and a pricer of all."""
     X, n_rows = problem.X, problem.X.shape[0]
     coef, intercept = given.coef, problem.factor * given.intercept
     if problem.charged:  # one more feature
@@ -147,30 +174,22 @@ def _by_columns(search: Search, tol: float) -> None:
     )
     master.start_from(WarmStart(columns, coef[used], float(intercept)))
 
-    def watch(current: Round) -> bool:
-        state = current.state
+    def point(state: MasterState) -> Point:
         found = np.zeros(len(coef))
         features = [cast(Feature, column.hypothesis).index for column in state.columns]
         found[features] = state.coef
         own = found[:-1] if problem.charged else found
         b = found[-1] * problem.scale if problem.charged else state.intercept / problem.factor
-        point = problem.at(own, float(b) if problem.intercept != "none" else 0.0)
-        return search.offer(point, state.pseudo_response)
+        return problem.at(own, float(b) if problem.intercept != "none" else 0.0)
 
-    ColumnGeneration(
-        master,
-        StrataPricer(pool),
-        tol=tol,
-        columns_per_round=FEATURES_PER_ROUND,
-        callbacks=[watch],
-    ).run()
+    return Restricted(master, StrataPricer(pool), FEATURES_PER_ROUND, point)
 
 
 # ------------------------------------------------------------------- ½‖w‖²: Newton's method
 
 
 def _by_newton(search: Search) -> None:
-    problem = search.problem
+    problem = cast(LinearProblem, search.problem)
     at = search.best
     width = first = _first_width(search) if problem.rows.sharp else 0.0
     steps, centre = 0, search.dual.response
@@ -190,7 +209,8 @@ def _by_newton(search: Search) -> None:
 
 def _first_width(search: Search) -> float:
     """A width at which rounding the kinks costs about a quarter of the present gap."""
-    problem, sharp = search.problem, search.problem.rows
+    problem = search.problem
+    sharp = problem.rows
     gap = max(search.best.objective - search.dual.bound, 0.0) / problem.unit
     output = search.best.output
     value = float(sharp.values(output).sum())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,9 @@ from cgboost.arrays import Vector
 from cgboost.exceptions import CertificateError
 from cgboost.losses import LogLoss
 from cgboost.penalties import L1, L2, ElasticNet, get_penalty
-from cgboost.proofs.problem import LinearProblem
-from cgboost.proofs.readers import HALF, Data, Reading, check_classes, check_features
+from cgboost.proofs.family_problems import OTHERS, family_problems
+from cgboost.proofs.problem import LinearProblem, Point
+from cgboost.proofs.readers import HALF, Data, Reading, check_classes, check_features, data_of
 
 OTHER_OBJECTIVE = 1e-6
 """What the objective of the rows may differ from that of the fit, relative: more is other rows."""
@@ -39,15 +40,13 @@ def is_own(model: Any) -> bool:
     return type(model).__module__.split(".")[0] == "cgboost"
 
 
-def reading_of_own(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -> OwnReading:
+def reading_of_own(model: Any, X: Any, y: Any, sample_weight: Any) -> OwnReading:
     """The problems of a fitted model of cgboost.
 
     Parameters
     ----------
     X, y, sample_weight
         As given to ``fit``.
-    data : Data
-        The same, checked.
 
     Raises
     ------
@@ -61,19 +60,24 @@ def reading_of_own(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -
             f"{', '.join(sorted(OWN_READERS))}. Where a model has dual_bound_, that is its bound"
         )
     check_is_fitted(model)
-    check_classes(model, data.y)
+    if y is not None:
+        check_classes(model, np.asarray(y))
     if model.early_stopping:
         raise CertificateError("early_stopping=True fits a part of the rows, which is not kept")
-    found = OWN_READERS[kind](model, X, y, sample_weight, data)
+    found = OWN_READERS[kind](model, X, y, sample_weight)
     reading = found.reading
     points = zip(reading.problems, reading.coef, reading.intercept, strict=True)
-    objective = float(sum(problem.at(coef, b).objective for problem, coef, b in points))
-    if abs(objective - model.objective_) > OTHER_OBJECTIVE * max(abs(model.objective_), 1e-300):
+    given = [problem.at(coef, b) for problem, coef, b in points]
+    objective = float(sum(point.objective for point in given))
+    if not abs(objective - model.objective_) <= OTHER_OBJECTIVE * max(
+        abs(model.objective_), 1e-300
+    ):
         raise CertificateError(
             f"the {kind} has the objective {objective:.9g} on these rows, and had "
-            f"{model.objective_:.9g} on those of its fit: give the same X, y and sample_weight"
+            f"{model.objective_:.9g} on those of its fit: give the same X, y and sample_weight, "
+            "and a model whose coefficients are as the fit has left them"
         )
-    return found
+    return replace(found, given=given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,18 +88,16 @@ class OwnReading:
     ----------
     data : Data
         With the columns of a kernel machine instead of features.
+    given : list of Point
+        The model in each problem.
+    tol : float
+        The relative gap that will do: that of the fit, or 0.
     """
 
     reading: Reading
     data: Data
-
-
-def _no_way_back(model: Any, coefs: list[Vector], intercepts: list[Any]) -> None:
-    """What :func:`~cgboost.polish` would write."""
-    raise CertificateError(
-        f"polish is for models of other packages: fit the {type(model).__name__} again with a "
-        "smaller tol"
-    )
+    given: list[Point] = field(default_factory=list)
+    tol: float = 0.0
 
 
 # -------------------------------------------------------------------------------- linear models
@@ -114,7 +116,8 @@ def _penalty_weights(model: Any, n_features: int) -> Vector | None:
     return weights if model._deviations is None else weights * model._deviations
 
 
-def _linear(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -> OwnReading:
+def _linear(model: Any, X: Any, y: Any, sample_weight: Any) -> OwnReading:
+    data = data_of(X, y, sample_weight)
     check_features(data.X, model.n_features_in_, type(model).__name__)
     if getattr(model, "constraints", None):
         raise CertificateError(
@@ -154,7 +157,7 @@ def _linear(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -> OwnRe
     coef = model.coef_.toarray() if sparse.issparse(model.coef_) else np.asarray(model.coef_)
     coef = np.atleast_2d(coef) * (1.0 if weights is None else weights)
     b = [float(x) for x in np.ravel(model.intercept_)]
-    return OwnReading(Reading(problems, list(coef), b, assumed, _no_way_back), data)
+    return OwnReading(Reading(problems, list(coef), b, assumed), data)
 
 
 def _signs(y: NDArray[Any], classes: NDArray[Any]) -> list[tuple[Vector, str]]:
@@ -172,14 +175,11 @@ def _divided(X: Any, weights: Vector) -> Any:
 # -------------------------------------------------------------------------------- kernel machines
 
 
-def _kernel(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -> OwnReading:
+def _kernel(model: Any, X: Any, y: Any, sample_weight: Any) -> OwnReading:
     penalty = get_penalty(model.penalty)
-    if type(penalty) not in (L1, L2, ElasticNet):
-        raise CertificateError(
-            f"penalty={model.penalty!r} is not known: 'l1', 'l2' and 'elasticnet' are"
-        )
-    if model.nu is not None:
-        raise CertificateError("nu, which chooses a level, is not known: C is")
+    if type(penalty) not in (L1, L2, ElasticNet) or model.nu is not None:
+        return _family(model, X, y, sample_weight)
+    data = data_of(X, y, sample_weight)
     if hasattr(model, "n_features_in_"):
         check_features(data.X, model.n_features_in_, type(model).__name__)
     prepared = copy.copy(model)
@@ -218,7 +218,7 @@ def _kernel(model: Any, X: Any, y: Any, sample_weight: Any, data: Data) -> OwnRe
         data, X=columns, y=data.y[rows.numbers], weights=rows.weights,
         names=np.asarray(own, dtype=object),
     )  # fmt: skip
-    return OwnReading(Reading(problems, coef, b, assumed, _no_way_back), kept)
+    return OwnReading(Reading(problems, coef, b, assumed), kept)
 
 
 def _check_outputs(model: Any, X: Any, outputs: Vector, rows: Any) -> None:
@@ -259,10 +259,37 @@ def _column_coefficients(model: Any, pool: Any, rows: Any, n_outputs: int) -> li
     return list(coef)
 
 
-OWN_READERS: dict[str, Callable[[Any, Any, Any, Any, Data], OwnReading]] = {
+# -------------------------------------------------------------------------------- families
+
+
+def _family(model: Any, X: Any, y: Any, sample_weight: Any) -> OwnReading:
+    """A model over a family of columns that its pricer knows."""
+    problems = family_problems(model, X, y, sample_weight)
+    coef = [np.concatenate([out.coef for out in own.outputs]) for own in problems]
+    b = [np.array([out.intercept for out in own.outputs]) for own in problems]
+    first = problems[0]
+    n_rows = len(y) if y is not None else np.shape(X)[0]
+    names = list(dict.fromkeys(name for own in problems for name in own.names))
+    data = Data(
+        np.zeros((n_rows, 0)), np.zeros(n_rows) if y is None else np.asarray(y), np.ones(n_rows),
+        sample_weight is not None, np.asarray([*names, OTHERS], dtype=object),
+    )  # fmt: skip
+    penalty = f"the penalty is {type(first.penalty).__name__}"
+    loss = f"the loss of {type(model).__name__}'s documentation"
+    assumed = [loss, penalty, "over all columns that the fit could have chosen from"]
+    problems = [replace(own, in_all=names) for own in problems]
+    return OwnReading(Reading(problems, coef, b, assumed), data, tol=first.tol)
+
+
+OWN_READERS: dict[str, Callable[[Any, Any, Any, Any], OwnReading]] = {
     "SparseLinearRegressor": _linear,
     "SparseLinearClassifier": _linear,
     "CGBoostRegressor": _kernel,
     "CGBoostClassifier": _kernel,
+    "CGBoostOutlierDetector": _family,
+    "LPBoostClassifier": _family,
+    "LPBoostRegressor": _family,
+    "RuleSetClassifier": _family,
+    "RuleSetRegressor": _family,
 }
 """The classes of cgboost whose problems are known here."""

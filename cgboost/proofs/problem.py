@@ -136,6 +136,14 @@ class LinearProblem:
         penalty = self.penalty.value(self.charged_coefficients(coef, intercept).ravel())
         return Point(coef, intercept, output, self.unit * (loss + penalty))
 
+    def nothing(self, given: Point) -> Point:
+        """All coefficients and intercepts 0."""
+        return self.with_output(0.0 * given.coef, 0.0 * given.intercept, 0.0 * given.output)
+
+    def start(self, given: Point) -> Vector:
+        """A pseudo-response that needs no solver: that of the outputs."""
+        return self.rows.response(given.output)
+
     def charged_coefficients(self, coef: Vector, intercept: Any) -> Vector:
         """All that the penalty sees."""
         if not self.charged:
@@ -166,6 +174,11 @@ class LinearProblem:
         if not self.penalty.quadratic:
             size = np.maximum(scores, 0.0) if self.positive else np.abs(scores)
             return 1.0 / max(1.0, float(size.max(initial=0.0)) / self.penalty.threshold)
+
+        if (own := self.rows.along(response)) is not None and not self.penalty.threshold:
+            size = np.maximum(scores, 0.0) if self.positive else scores
+            bend = own[1] + self.penalty.quadratic * float(np.vdot(size, size))
+            return float(np.clip(own[0] / bend, 0.0, 1.0)) if bend > 0 else 1.0
 
         def loss(share: float) -> float:
             return -self._dual_objective(share * response, share * scores)

@@ -55,6 +55,7 @@ from cgboost.exceptions import CertificateError
 from cgboost.losses import SupportVectorLoss
 from cgboost.penalties import Penalty
 from cgboost.proofs.exact_fit import OF_COLUMNS, PARAMETERS, ExactFit, down, up
+from cgboost.proofs.family_problems import FamilyProblem
 from cgboost.proofs.machines import MachineProblem
 from cgboost.proofs.problem import DualPoint, LinearProblem, Point
 from cgboost.proofs.rows import ScaledHuberRows, SoftmaxRows
@@ -103,7 +104,7 @@ def gap_above(objective: float, bound: float) -> float:
 
 
 def fit_proof(
-    problem: LinearProblem | MachineProblem,
+    problem: LinearProblem | MachineProblem | FamilyProblem,
     point: Point,
     dual: DualPoint,
     y: NDArray[Any],
@@ -129,6 +130,11 @@ def fit_proof(
     CertificateError
         For a loss whose values are no fractions, and what else exact arithmetic does not cover.
     """
+    if isinstance(problem, FamilyProblem):
+        raise CertificateError(
+            f"a {model} with {problem.penalty!r} has no exact certificate: its bound is of a pass "
+            "over a whole family of columns, which is no table (certify has objective and bound)"
+        )
     if isinstance(problem, MachineProblem):
         fit, given = _machine_fit(problem, point, dual)
         y = y[problem.rows_used]

@@ -7,7 +7,7 @@ what the certificate says that it assumes.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ from cgboost.losses import (
     SupportVectorLoss,
 )
 from cgboost.penalties import L1, L2, ElasticNet, Penalty
+from cgboost.proofs.family_problems import FamilyProblem
 from cgboost.proofs.problem import Intercept, LinearProblem
 from cgboost.proofs.rows import ScaledHuberRows, SoftmaxRows
 
@@ -74,7 +75,7 @@ class Reading:
         Puts coefficients and intercepts of all problems into a model of the class.
     """
 
-    problems: list[LinearProblem]
+    problems: Sequence[LinearProblem | FamilyProblem]
     coef: list[Vector]
     intercept: list[Any]
     assumed: list[str]

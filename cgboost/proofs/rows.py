@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import logsumexp, softmax, xlogy
 
 from cgboost.arrays import Vector
+from cgboost.generation.rounding import allowance
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import project_on_sum
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss, as_master_loss
@@ -61,6 +62,10 @@ class Rows(ABC):
         """Σ of the sizes of the numbers that the gain is a difference of."""
         return float(np.abs(self.gains(response)).sum())
 
+    def along(self, response: Vector) -> tuple[float, float] | None:
+        """(a, c) where Σ g(t r) less its rounding is a·t − ½c·t²; None where it is another."""
+        return None
+
     def bent(self, width: float) -> Vector:
         """The quadratic term q of each row in the dual of :meth:`smoothed`; 0: it is another."""
         return np.zeros(1)
@@ -97,8 +102,33 @@ class BoxRows(Rows):
 
     def response(self, output: Vector) -> Vector:
         """The r of the box that is best for f."""
-        variables = self.loss.variables
-        return variables.response(self.loss._best_variables(variables.rate(output))[0])
+        loss = self.loss
+        if loss.mass is not None:  # with its level
+            variables = loss.variables
+            return variables.response(loss._best_variables(variables.rate(output))[0])
+        error = loss.target - output
+        if loss.curvature is not None:
+            return self._inside(error, loss.curvature)
+        nearest = np.clip(0.0, loss.lower, loss.upper)
+        below = np.where(error < -loss.epsilon, loss.lower, nearest)
+        return np.where(error > loss.epsilon, loss.upper, below)
+
+    def _inside(self, error: Vector, bent: Vector) -> Vector:
+        """The r of the box that is best for an error, with the quadratic terms ½ bent r²."""
+        loss = self.loss
+        if loss.epsilon:
+            error = np.sign(error) * np.maximum(np.abs(error) - loss.epsilon, 0.0)
+        return np.asarray(np.minimum(np.maximum(error / bent, loss.lower), loss.upper))
+
+    def along(self, response: Vector) -> tuple[float, float] | None:
+        """Of a loss without a level."""
+        loss = self.loss
+        if loss.mass is not None:
+            return None
+        size = np.abs(response)
+        gained = float(response @ loss.target) - loss.epsilon * float(size.sum())
+        bent = 0.0 if loss.curvature is None else float(loss.curvature @ response**2)
+        return gained - allowance(self.rounding(response)), bent
 
     def values(self, output: Vector) -> Vector:
         """g(r) − r f at the best r."""
@@ -366,5 +396,7 @@ def rows_of(loss: Any) -> Rows:
     """The rows of a loss bound to its data."""
     if isinstance(loss, Rows):
         return loss
+    if isinstance(loss, RowwiseLoss):
+        return SmoothRows(loss)
     own = as_master_loss(loss)
     return BoxRows(own) if isinstance(own, SupportVectorLoss) else SmoothRows(own)

@@ -192,8 +192,10 @@ class IntervalRegressor(RegressorMixin, OverFolds):
     def _find(self, X: Matrix, y: NDArray[Any], weights: Vector) -> None:
         counts = np.flatnonzero(weights > 0)
         folds = self._parts(X, y, counts)
+        self._take(self._model(), X, y, weights)
+        start = np.flatnonzero(self.coef_.any(axis=0))
         models = Parallel(n_jobs=self.n_jobs)(
-            delayed(_model_of_fold)(self, X, y, weights, train) for train, _ in folds
+            delayed(_model_of_fold)(self, X, y, weights, train, start) for train, _ in folds
         )
         self.conformity_scores_ = np.full(len(y), np.nan)
         self.fold_ = np.full(len(y), -1)
@@ -203,7 +205,6 @@ class IntervalRegressor(RegressorMixin, OverFolds):
             self.fold_[held] = k
         self.models_ = models
         self.row_weights_ = weights * max(1.0, len(counts) / float(weights.sum()))
-        self._take(self._model(), X, y, weights)
         self.coef_, self.intercept_ = self.model_.coef_[1], float(self.model_.intercept_[1])
         if self._rank > float(self.row_weights_.sum()):
             least = int(np.ceil(self.coverage / (1.0 - self.coverage) * (1.0 - SHARE_OF_RANK)))
@@ -300,14 +301,21 @@ class IntervalRegressor(RegressorMixin, OverFolds):
 
 
 def _model_of_fold(
-    self: IntervalRegressor, X: Any, y: NDArray[Any], weights: Vector, train: Indices
+    self: IntervalRegressor,
+    X: Any,
+    y: NDArray[Any],
+    weights: Vector,
+    train: Indices,
+    start: Indices,
 ) -> Any:
-    """The outer quantiles of the rows that a fold trains on."""
+    """The outer quantiles of the rows that a fold trains on, from the features of the model."""
     model = self._model(verbose=0).set_params(quantiles=self.quantiles[::2])
+    model._start = start
     with warnings.catch_warnings():  # the model of all rows says whether quantiles are constant
         warnings.simplefilter("ignore", TrivialModelWarning)
         model.fit(X[train], y[train], weights[train])
     model._speaking_as(None)
+    del model._start
     return model
 
 

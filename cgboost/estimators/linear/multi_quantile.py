@@ -233,6 +233,9 @@ scoring, callbacks, verbose, random_state
             return self.noncrossing
         return "box" if self.noncrossing else None
 
+    _start: ClassVar[NDArray[np.intp]] = np.zeros(0, dtype=np.intp)
+    """Features to begin with."""
+
     @property
     def _losses(self) -> list[Loss]:
         return [Quantile(float(q)) for q in self.quantiles]
@@ -274,7 +277,7 @@ scoring, callbacks, verbose, random_state
             count, most = len(self.quantiles), plan.stop.max_columns
             if most is not None:
                 plan = replace(plan, stop=replace(plan.stop, max_columns=most - most % count))
-            return NoncrossingInBox.like(plan, free=self._free)
+            return NoncrossingInBox.like(plan, free=self._free, start=self._start)
         return NoncrossingOnRows.like(plan) if self._where else plan
 
     def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
@@ -382,9 +385,12 @@ class NoncrossingInBox(Noncrossing):
     ----------
     free : ndarray of int
         Features without a penalty.
+    start : ndarray of int
+        Features to begin with, as those in use in a similar problem.
     """
 
     free: NDArray[np.intp] = field(kw_only=True)
+    start: NDArray[np.intp] = field(kw_only=True)
 
     def _parts(
         self, pairs: OutputRowPairs, levels: list[float], loss: Any, options: Mapping[str, Any]
@@ -392,12 +398,11 @@ class NoncrossingInBox(Noncrossing):
         pricer = BoxPricer(pairs, self.pool, self.free)
         own = {**options, "free_columns": pricer.columns(self.free)}
         master, count = BoxMaster(levels, loss.target, loss.weights, **own), self.pool.size(0)
-        if (
-            count <= FEATURES_OF_BOX
-            and self.columns_per_round is None
-            and not self.stop.max_columns
-        ):
+        few = count <= FEATURES_OF_BOX and self.columns_per_round is None
+        if few and not self.stop.max_columns:
             master.add(pricer.columns(np.setdiff1d(np.arange(count), self.free)))
+        elif len(self.start):
+            master.add(pricer.columns(np.setdiff1d(self.start, self.free)))
         return master, pricer
 
 

@@ -43,7 +43,7 @@ from cgboost.optimizers.rkhs.support_vector_machine import (
     is_of_machine,
 )
 from cgboost.penalties.function_norm import NO_SIGN_RULE
-from cgboost.penalties.penalty import Penalty
+from cgboost.penalties.penalty import DualForm, Penalty
 from cgboost.penalties.rkhs import RKHS
 
 
@@ -167,6 +167,11 @@ class StagedMaster:
     def loss(self) -> Any:
         """The loss of the stage's master."""
         return self._stage.loss
+
+    @property
+    def form(self) -> DualForm:
+        """Penalty, signs and offset."""
+        return self._stage.form
 
     @property
     def warm_start(self) -> WarmStart:
