@@ -3,9 +3,10 @@
     python examples/graph_colouring.py [FILE ...]
 
 FILE is in the DIMACS format (queen6_6.col, …); without one a graph without triangles and a random
-one are coloured. A column is an independent set and costs 1. Pricing is a heaviest independent
-set: first greedily, then exactly. Branches colour two nodes alike, which makes one of them, or
-differently, which joins them (Mehrotra and Trick 1996): pricing sees the graph that results.
+one are coloured. A column is an independent set and costs 1. Each node needs a colour, and all
+together as many as are known to be needed. Pricing is a heaviest independent set: greedily, then
+exactly. Branches colour two nodes alike, which makes one of them, or differently, which joins them
+(Mehrotra and Trick 1996): pricing sees the graph that results.
 """
 
 import sys
@@ -18,48 +19,47 @@ from cgboost import BranchAndPrice
 from cgboost.generation import Column
 from cgboost.integer import Apart, Together, ZykovBranching, respects
 from cgboost.masters import LinearMaster
-from cgboost.pricing import PricerSequence, greedy_independent_set, heaviest_independent_set
+from cgboost.pricing import (
+    PricerSequence,
+    few_colours,
+    greedy_independent_set,
+    heaviest_independent_set,
+)
 
 
 def colour(graph, **options):
     """The search for the fewest colours."""
-    nodes, rule = list(graph), ZykovBranching(graph)
-    master = LinearMaster(nodes, ">=", 1.0, least_cost=1.0)
+    nodes, rule, (sets, needed) = list(graph), ZykovBranching(graph), few_colours(graph)
+    master = LinearMaster([*nodes, "colours"], ">=", [1.0] * len(nodes) + [needed], least_cost=1.0)
 
     def column(groups):
         colour = frozenset().union(*groups)
-        return Column(np.array([float(node in colour) for node in nodes]), colour, cost=1.0)
+        return Column(np.array([*(float(node in colour) for node in nodes), 1.0]), colour, cost=1.0)
 
     def weighted(duals):
-        groups = rule.groups(duals.restrictions)
-        return groups, {group: sum(duals.of(node) for node in group) for group in groups}
+        groups, least = rule.groups(duals.restrictions), 1.0 - duals.of("colours")
+        return groups, {group: sum(map(duals.of, group)) for group in groups}, least
 
     def greedy(duals):
-        groups, weight = weighted(duals)
+        groups, weight, least = weighted(duals)
         columns = []
         while True:  # each set has no node of those before
             found, total = greedy_independent_set(groups, weight)
-            if total <= 1 + 1e-6:
+            if not found or total <= least + 1e-6:
                 return columns
             columns.append(column(found))
             weight.update(dict.fromkeys(found, -1.0))
 
     def exact(duals):
-        groups, weight = weighted(duals)
+        groups, weight, least = weighted(duals)
         found, total, bound = heaviest_independent_set(
-            groups, weight, above=1.0, time_limit=duals.seconds_left
+            groups, weight, above=least, time_limit=duals.seconds_left
         )
-        return [column(found)] if total > 1 + 1e-6 else [], min(0.0, 1 - bound)
+        return [column(found)] if total > least + 1e-6 else [], min(0.0, least - bound)
 
-    clique, _ = greedy_independent_set(nx.complement(graph), dict.fromkeys(nodes, 1.0))
-    colour_of = nx.greedy_color(graph, "DSATUR")
-    start = [
-        column([{node for node in nodes if colour_of[node] == number}])
-        for number in sorted(set(colour_of.values()))
-    ]
     pricer = respects(Together, Apart)(PricerSequence([greedy, exact]))
-    own = {"branching": rule, "objective_step": 1.0, "start": start}
-    own["start_duals"] = dict.fromkeys(clique, 1.0)  # as many colours as it has nodes
+    own = {"branching": rule, "objective_step": 1.0, "start": [column([found]) for found in sets]}
+    own["start_duals"] = {"colours": 1.0}  # the first bound
     return BranchAndPrice(master, pricer, **{**own, **options})
 
 

@@ -200,14 +200,17 @@ def test_a_network_without_room_is_infeasible_and_says_which_demand() -> None:
         (nx.petersen_graph(), 3),
         (nx.complete_graph(4), 4),
         (nx.mycielski_graph(4), 4),
+        (nx.gnp_random_graph(30, 0.5, seed=6), 7),
     ],
 )
-@pytest.mark.parametrize("heuristics", ["auto", ()], ids=["heuristics", "tree"])
+@pytest.mark.parametrize(
+    "options", [{}, {"heuristics": (), "start": (), "start_duals": None}], ids=["all", "tree"]
+)
 def test_small_graphs_are_coloured_with_their_known_numbers(
-    graph: nx.Graph, colours: int, heuristics: Any
+    graph: nx.Graph, colours: int, options: dict[str, Any]
 ) -> None:
-    """Chromatic numbers of graphs that everybody knows are proven, by the tree alone too."""
-    result = example("graph_colouring")["colour"](graph, heuristics=heuristics).run()
+    """Chromatic numbers of graphs that everybody knows, and of one that the tree alone divides."""
+    result = example("graph_colouring")["colour"](graph, **options).run()
     assert result.objective == result.bound == colours
 
 

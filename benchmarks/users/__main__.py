@@ -97,12 +97,17 @@ def _summary(row: Row, found: list[Figure]) -> tuple[str, ...]:
     ours = min((own for own in found if own.entrant == OURS), key=lambda own: own.seconds)
     peers = [figure for figure in found if not figure.entrant.startswith(OURS)]
     best = min(peers, key=lambda own: own.seconds, default=None)
-    cells = row.name, f"{1e3 * ours.seconds:.3g}"
+    cells = row.name, _milliseconds(ours.seconds)
     wanted = "" if row.goal is None else f"{row.goal:g}"
     if best is None:
         return *cells, "", "", "", wanted
-    seconds = f"{1e3 * best.seconds:.3g}"
-    return *cells, best.entrant, seconds, f"{ours.seconds / best.seconds:.2f}", wanted
+    ratio = f"{ours.seconds / best.seconds:.2f}"
+    return *cells, best.entrant, _milliseconds(best.seconds), ratio, wanted
+
+
+def _milliseconds(seconds: float) -> str:
+    """Three digits, without an exponent."""
+    return f"{float(f'{1e3 * seconds:.3g}'):g}"
 
 
 def _line(row: Row, found: list[Figure], unit: str) -> str:

@@ -1,4 +1,5 @@
 from .blockwise import BlockwisePricer as BlockwisePricer
+from .colouring import few_colours as few_colours
 from .independent_set import contracted_graph as contracted_graph
 from .independent_set import dominated_nodes as dominated_nodes
 from .independent_set import greedy_independent_set as greedy_independent_set

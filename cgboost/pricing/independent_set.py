@@ -38,12 +38,12 @@ def greedy_independent_set(
     weight : float
         Of all of them.
     """
-    nodes, joined = _bits(graph)
+    nodes, joined = bits_of(graph)
     own = [weights[node] for node in nodes]
     left = sum(1 << v for v, weight in enumerate(own) if weight >= 0)
     chosen: list[Hashable] = []
     while left:
-        best = max(_members(left), key=lambda v: own[v] / (1 + (left & joined[v]).bit_count()))
+        best = max(members(left), key=lambda v: own[v] / (1 + (left & joined[v]).bit_count()))
         chosen.append(nodes[best])
         left &= ~(joined[best] | 1 << best)
     return chosen, sum(weights[node] for node in chosen)
@@ -92,11 +92,11 @@ def heaviest_independent_set(
     >>> sorted(nodes), weight, round(bound, 4)
     ([1, 3], 5.0, 5.0)
     """
-    nodes, joined = _bits(graph)
+    nodes, joined = bits_of(graph)
     useful = [v for v, node in enumerate(nodes) if weights[node] > 0]
     useful.sort(key=lambda v: -weights[nodes[v]])
     place = {v: k for k, v in enumerate(useful)}
-    inside = [sum(1 << place[u] for u in _members(joined[v]) if u in place) for v in useful]
+    inside = [sum(1 << place[u] for u in members(joined[v]) if u in place) for v in useful]
     own = [float(weights[nodes[v]]) for v in useful]
     end = math.inf if time_limit is None else time.perf_counter() + time_limit
     chosen, least = _heaviest(inside, own, above, end)
@@ -130,7 +130,7 @@ def _heaviest(
         stack += below
     every = 2.0 * sum(weights)  # room for all
     ends = [weight + every - _covered(left, joined, weights, every)[2] for left, weight, _ in stack]
-    return list(_members(best_set)), max(ends, default=0.0)
+    return list(members(best_set)), max(ends, default=0.0)
 
 
 def _covered(
@@ -154,10 +154,10 @@ def _covered(
             left ^= 1 << v
             covered |= 1 << v
             clique &= joined[v]
-    return covered, list(_members(left)), room
+    return covered, list(members(left)), room
 
 
-def _members(bits: int) -> Iterator[int]:
+def members(bits: int) -> Iterator[int]:
     """The places of the ones of a number, the lowest first."""
     while bits:
         low = bits & -bits
@@ -165,7 +165,7 @@ def _members(bits: int) -> Iterator[int]:
         bits ^= low
 
 
-def _bits(graph: nx.Graph) -> tuple[list[Any], list[int]]:
+def bits_of(graph: nx.Graph) -> tuple[list[Any], list[int]]:
     """Nodes, and the neighbours of each as bits; a frozen graph keeps them."""
     known: tuple[list[Any], list[int]] | None = getattr(graph, "_bits", None)
     if known is not None:
@@ -217,20 +217,20 @@ def dominated_nodes(graph: nx.Graph) -> list[tuple[Any, Any]]:
     All neighbours of a are neighbours of b among the nodes that are left when those before a in the
     list are taken out. No colouring needs more colours if all pairs are coloured alike.
     """
-    nodes, neighbours = _bits(graph)
+    nodes, neighbours = bits_of(graph)
     joined, left = list(neighbours), (1 << len(nodes)) - 1
     found: list[tuple[Any, Any]] = []
     is_new = True
     while is_new:
         is_new = False
-        for a in _members(left):
+        for a in members(left):
             others = left & ~(joined[a] | 1 << a)
-            for c in _members(joined[a]):  # b has to be a neighbour of each
+            for c in members(joined[a]):  # b has to be a neighbour of each
                 others &= joined[c]
             if others:
                 found.append((nodes[a], nodes[(others & -others).bit_length() - 1]))
                 left ^= 1 << a
-                for c in _members(joined[a]):
+                for c in members(joined[a]):
                     joined[c] ^= 1 << a
                 is_new = True
     return found

@@ -14,6 +14,7 @@ from cgboost.pricing import (
     ElementaryPaths,
     contracted_graph,
     dominated_nodes,
+    few_colours,
     greedy_independent_set,
     heaviest_independent_set,
     independent_set,
@@ -361,6 +362,51 @@ def test_contracting_joining_and_dominated_nodes_keep_the_colours(seed: int) -> 
     assert len(reduced) == 6 - len(pairs)
     assert n_colours(reduced) == n_colours(graph)
     assert not dominated_nodes(graph.subgraph(set(graph) - {a for a, _ in pairs}))
+
+
+@pytest.mark.parametrize("density", [0.3, 0.5, 0.7])
+@pytest.mark.parametrize("seed", range(8))
+def test_colours_are_between_the_bound_and_a_colouring(seed: int, density: float) -> None:
+    """The sets are independent and cover each node once."""
+    graph = nx.gnp_random_graph(7, density, seed=seed)
+    sets, bound = few_colours(graph, random_state=seed)
+    assert bound <= n_colours(graph) == len(sets)
+    assert sorted(node for nodes in sets for node in nodes) == sorted(graph)
+    assert all(independent(graph, nodes) for nodes in sets)
+
+
+@pytest.mark.parametrize(("clique", "times"), [(1, 4), (2, 3), (3, 2), (4, 2)])
+def test_mycielskians_need_one_colour_more_each(clique: int, times: int) -> None:
+    """With all nodes renamed and in another order; the cliques do not grow."""
+    graph, rng = nx.complete_graph(clique), np.random.default_rng(clique)
+    for more in range(times + 1):
+        assert few_colours(graph)[1] == clique + more
+        graph = nx.mycielskian(graph)
+        order = rng.permutation(len(graph)).tolist()
+        mixed = nx.Graph()
+        mixed.add_nodes_from(sorted(order))
+        mixed.add_edges_from((order[a], order[b]) for a, b in graph.edges)
+        graph = mixed
+
+
+def test_queens_have_a_colour_for_each_row_of_the_board() -> None:
+    """DSATUR has nine colours for 6 × 6 and eleven for 7 × 7; seven are enough for both."""
+    for side in (6, 7):
+        squares = list(product(range(side), repeat=2))
+        graph = nx.Graph()
+        for a, b in combinations(squares, 2):
+            if a[0] == b[0] or a[1] == b[1] or abs(a[0] - b[0]) == abs(a[1] - b[1]):
+                graph.add_edge(a, b)
+        sets, bound = few_colours(graph)
+        assert (len(sets), bound) == (7, side)
+
+
+def test_graphs_without_edges_have_one_colour_or_none() -> None:
+    """No nodes, no colours."""
+    for n in range(3):
+        graph = nx.empty_graph(n)
+        sets, bound = few_colours(graph)
+        assert len(sets) == bound == min(n, 1)
 
 
 def test_a_group_with_an_edge_inside_is_left_out() -> None:

@@ -292,7 +292,7 @@ def table() -> Iterator[Problem]:
     for heuristics, subsets in product(["auto", []], [False, True]):
         yield searched("teams", teams, heuristics=heuristics, cut=subsets)
     colour = example("graph_colouring")["colour"]
-    yield searched("colouring", lambda rng: colour(random_graph(rng, 22, 0.5)))
+    yield searched("colouring", lambda rng: colour(random_graph(rng, 22, 0.5), start=()))
     for make in [p_median, flow, routes]:
         yield searched(make.__name__, make)
     for kind in ["assignment", "equal blocks", "continuous"]:

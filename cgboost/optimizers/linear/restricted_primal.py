@@ -142,7 +142,7 @@ def matrix_of(columns: Sequence[Column]) -> sp.csc_array:
     own = [column.values for column in columns]
     size = max(1, NUMBERS_SIDE_BY_SIDE // max(1, len(own[0])))
     blocks = [sp.csr_array(np.stack(own[some], dtype=float)) for some in blocks_of(len(own), size)]
-    return sp.vstack(blocks, format="csr").T
+    return (sp.vstack(blocks, format="csr") if len(blocks) > 1 else blocks[0]).T
 
 
 NUMBERS_SIDE_BY_SIDE = 2**22
