@@ -11,12 +11,13 @@ EXTRAS = {
     "matplotlib": "plots",
     "numba": "fast",
     "onnx": "onnx",
+    "pandas": "frames",
     "rich": "progress",
     "shap": "explain",
     "vrplib": "routing",
     "sqlglot": "sql",
 }
-"""The extra that each package comes with."""
+"""The extra that each package comes with; others, such as skl2onnx, come with none."""
 
 
 def is_installed(*packages: str) -> bool:
@@ -30,7 +31,6 @@ def require(package: str, what: str) -> None:
     Parameters
     ----------
     package : str
-        One of ``EXTRAS``.
     what : str
         What needs it: the beginning of the message.
 
@@ -39,10 +39,10 @@ def require(package: str, what: str) -> None:
     ImportError
     """
     if not is_installed(package):
-        extra = EXTRAS[package]
+        extra = f'pip install "cgboost[{EXTRAS[package]}]", or ' if package in EXTRAS else ""
         raise ImportError(
-            f"{what} needs the package {package}, which is not installed: "
-            f'pip install "cgboost[{extra}]", or pip install {package}'
+            f"{what} needs the package {package}, which is not installed: {extra}"
+            f"pip install {package}"
         )
 
 

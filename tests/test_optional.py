@@ -7,7 +7,8 @@ import pytest
 
 from cgboost.optional import EXTRAS, is_installed, require
 
-HIDDEN = (*EXTRAS, "daqp", "piqp")
+HIDDEN = (*(own for own in EXTRAS if own != "pandas"), "daqp", "piqp")
+"""scikit-learn cannot be without a pandas that is among the modules as None."""
 
 SCRIPT = f"""
 import sys
@@ -62,7 +63,9 @@ def test_what_is_missing_is_said_in_one_line(code: str, words: str) -> None:
 
 
 def test_what_is_there_is_not_asked_for() -> None:
-    """And what is not there has an extra."""
+    """What is not there has an extra, or none."""
     require("matplotlib", "a picture")
+    with pytest.raises(ImportError, match="a test needs .*: pip install no_such_package$"):
+        require("no_such_package", "a test")
     assert is_installed("numpy", "scipy")
     assert not is_installed("numpy", "no_such_package")

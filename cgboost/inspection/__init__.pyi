@@ -12,6 +12,7 @@ from .latent_models import plot_vip as plot_vip
 from .learning_curves import FittedModel as FittedModel
 from .learning_curves import plot_columns as plot_columns
 from .learning_curves import plot_history as plot_history
+from .onnx.converters import register_onnx_converters as register_onnx_converters
 from .ranges import plot_ranges as plot_ranges
 from .resampling import plot_stability as plot_stability
 from .resampling import stability as stability
