@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from cgboost import CGBoostClassifier, LPBoostClassifier, TransformRegressor
 from cgboost.exceptions import ExportError
 from cgboost.inspection import register_onnx_converters
+from cgboost.inspection.onnx.graph import ML_OPSET
 from cgboost.inspection.onnx.models import to_onnx
 from cgboost.optional import is_installed
 from tests.inspection.onnx.test_models import LABELS, MODELS, NEW, X, Y
@@ -69,6 +70,12 @@ def test_pipelines_become_graphs(name: str) -> None:
         scores = pipeline.decision_function(NEW)
         scores = scores if scores.ndim > 1 else np.column_stack([-scores, scores])
     np.testing.assert_allclose(rest[0], scores, atol=1e-6)
+
+
+def test_the_operator_for_trees_is_beyond_skl2onnx() -> None:
+    """Its newest version of ai.onnx.ml is below that of TreeEnsemble: else no walk is needed."""
+    parsing = pytest.importorskip("skl2onnx.common._topology")
+    assert parsing.get_default_opset_for_domain("ai.onnx.ml") < ML_OPSET
 
 
 def test_whatever_else_is_composed_of_models_becomes_one() -> None:
