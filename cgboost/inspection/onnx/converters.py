@@ -7,6 +7,7 @@ scikit-learn, and asks a table for the graph of every other estimator in them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from cgboost.inspection.model_forms import way_of
 from cgboost.inspection.onnx.graph import OPSET
 from cgboost.inspection.onnx.models import DECISIONS, NUMBERS, to_onnx, width_of
 from cgboost.optional import require
+from cgboost.persistence.classes import classes_in
 
 OPTIONS = {
     "zipmap": [True, False, "columns"],
@@ -79,18 +81,17 @@ def said_by(kind: type) -> str:
     return str(getattr(getattr(kind, "predict", None), "__qualname__", ""))
 
 
-def _kinds() -> Iterator[type]:
-    """The public estimators that have graphs."""
-    import cgboost
-    import cgboost.linear
-    from cgboost.estimators.kernel import compression
+ENDS = ("Classifier", "Regressor", "CV", "SVC", "SVR")
+"""How estimators are called, and not their bases."""
 
-    for room in (cgboost, cgboost.linear, compression):
-        for name in getattr(room, "__all__", vars(room)):
-            kind = getattr(room, name)
-            known = isinstance(kind, type) and said_by(kind) in (*DECISIONS, *NUMBERS)
-            if known and way_of(object.__new__(kind)) is not None:
-                yield kind
+
+def _kinds() -> Iterator[type]:
+    """The estimators that may have graphs."""
+    for module, name in classes_in(("estimators",)):
+        kind = getattr(import_module(module), name)
+        known = name.endswith(ENDS) and said_by(kind) in (*DECISIONS, *NUMBERS)
+        if known and way_of(object.__new__(kind)) is not None:
+            yield kind
 
 
 def _write_regressor(scope: Any, operator: Any, container: Any) -> None:
