@@ -18,7 +18,7 @@ EXTRAS = {
     "vrplib": "routing",
     "sqlglot": "sql",
 }
-"""The extra that each package comes with."""
+"""The extra that each package comes with; others, such as skl2onnx, come with none."""
 
 
 def is_installed(*packages: str) -> bool:
@@ -32,7 +32,6 @@ def require(package: str, what: str) -> None:
     Parameters
     ----------
     package : str
-        One of ``EXTRAS``.
     what : str
         What needs it: the beginning of the message.
 
@@ -41,10 +40,10 @@ def require(package: str, what: str) -> None:
     ImportError
     """
     if not is_installed(package):
-        extra = EXTRAS[package]
+        extra = f'pip install "cgboost[{EXTRAS[package]}]", or ' if package in EXTRAS else ""
         raise ImportError(
-            f"{what} needs the package {package}, which is not installed: "
-            f'pip install "cgboost[{extra}]", or pip install {package}'
+            f"{what} needs the package {package}, which is not installed: {extra}"
+            f"pip install {package}"
         )
 
 

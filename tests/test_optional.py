@@ -71,14 +71,17 @@ def test_every_package_that_is_asked_for_has_an_extra(monkeypatch: pytest.Monkey
     files = Path(cgboost.__path__[0]).rglob("*.py")
     packages = {name for file in files for name in asked.findall(file.read_text("utf-8"))}
     assert {"pandas", "skops", "sqlglot"} <= packages
-    for package in packages:
+    assert packages - EXTRAS.keys() == {"skl2onnx"}  # of the peers, which no extra of users has
+    for package in packages & EXTRAS.keys():
         monkeypatch.setitem(sys.modules, package, None)
         with pytest.raises(ImportError, match=rf"pip install \"cgboost\[{EXTRAS[package]}\]\""):
             require(package, "this")
 
 
 def test_what_is_there_is_not_asked_for() -> None:
-    """And what is not there has an extra."""
+    """What is not there has an extra, or none."""
     require("matplotlib", "a picture")
+    with pytest.raises(ImportError, match="a test needs .*: pip install no_such_package$"):
+        require("no_such_package", "a test")
     assert is_installed("numpy", "scipy")
     assert not is_installed("numpy", "no_such_package")

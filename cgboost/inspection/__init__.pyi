@@ -6,9 +6,13 @@ from .importance import plot_violations as plot_violations
 from .kernel_importance import feature_relevance as feature_relevance
 from .kernel_importance import kernel_importance as kernel_importance
 from .kernel_importance import relevant_centres as relevant_centres
+from .latent_models import jackknife as jackknife
+from .latent_models import plot_loadings as plot_loadings
+from .latent_models import plot_vip as plot_vip
 from .learning_curves import FittedModel as FittedModel
 from .learning_curves import plot_columns as plot_columns
 from .learning_curves import plot_history as plot_history
+from .onnx.converters import register_onnx_converters as register_onnx_converters
 from .ranges import plot_ranges as plot_ranges
 from .resampling import plot_stability as plot_stability
 from .resampling import stability as stability

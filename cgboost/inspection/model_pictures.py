@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.multiclass import type_of_target
@@ -23,6 +24,7 @@ from cgboost.arrays import Vector
 from cgboost.estimators.common.class_outputs import output_labels, output_place
 from cgboost.inspection import drawing
 from cgboost.inspection.learning_curves import Sets, Table, staged_errors
+from cgboost.inspection.pipelines import last_step
 from cgboost.inspection.report.facts import output_kind
 from cgboost.tables.binning import Intervals
 
@@ -234,8 +236,13 @@ DASHES = ("-", "--", ":", "-.")
 
 
 @drawing.on_ax
-def plot_factors(model: Any, X: ArrayLike, y: ArrayLike, *, ax: Axes | None = None) -> Figure:
+def plot_factors(
+    model: Any, X: ArrayLike, y: ArrayLike, *, biplot: int = 0, ax: Axes | None = None
+) -> Figure:
     """Draw rows by their first two factors, coloured by class or, for numbers, by a colour scale.
+
+    Where the model knows the share of the variation of X along its factors
+    (``explained_variance_ratio_``), the axes have it.
 
     Parameters
     ----------
@@ -245,6 +252,9 @@ def plot_factors(model: Any, X: ArrayLike, y: ArrayLike, *, ax: Axes | None = No
     X : array-like of shape (n_rows, n_features)
     y : array-like of shape (n_rows,)
         Classes or numbers. For a regressor they are always treated as numbers.
+    biplot : int, default=0
+        Features that are arrows: those that go most with the two factors. An arrow is the
+        correlations of the feature with them over the rows, times the reach of the rows.
     ax : matplotlib Axes, optional
 
     Returns
@@ -254,8 +264,14 @@ def plot_factors(model: Any, X: ArrayLike, y: ArrayLike, *, ax: Axes | None = No
     Raises
     ------
     ValueError
-        If the model has fewer than two factors, or ``y`` does not have one entry per row.
+        If the model has fewer than two factors, ``y`` does not have one entry per row, or
+        ``biplot`` is negative or X a sparse matrix then.
     """
+    if biplot < 0 or (biplot and sparse.issparse(X)):
+        raise ValueError(
+            f"biplot must be a number of features of a dense X, got {biplot!r} for a "
+            f"{type(X).__name__}"
+        )
     factors, target = np.asarray(model.transform(X)), np.asarray(y)
     if factors.shape[1] < 2:
         raise ValueError(
@@ -279,8 +295,31 @@ def plot_factors(model: Any, X: ArrayLike, y: ArrayLike, *, ax: Axes | None = No
             style |= {"color": drawing.colour(k), "linewidths": 0, "label": f"class {label}"}
             axis.scatter(first[rows], second[rows], **style)
         axis.legend(frameon=False)
-    drawing.label(axis, "Rows by their first two factors", "factor 1", "factor 2")
+    if biplot:
+        _draw_arrows(axis, X, factors[:, :2], biplot)
+    shares = getattr(last_step(model)[0], "explained_variance_ratio_", None)
+    ends = ["", ""] if shares is None else [f" ({share:.0%} of X)" for share in shares[:2]]
+    title = "Rows by their first two factors" + (", and features" if biplot else "")
+    drawing.label(axis, title, f"factor 1{ends[0]}", f"factor 2{ends[1]}")
     return figure
+
+
+def _draw_arrows(axis: Axes, X: ArrayLike, factors: Vector, count: int) -> None:
+    """The features that go most with two factors, as arrows of their correlations."""
+    names = list(getattr(X, "columns", [])) or [f"x{j}" for j in range(np.shape(X)[1])]
+    rows = np.asarray(X, dtype=np.float64)
+    rows = rows - rows.mean(axis=0)
+    scores = factors - factors.mean(axis=0)
+    lengths = np.outer(np.linalg.norm(rows, axis=0), np.linalg.norm(scores, axis=0))
+    along = np.divide(rows.T @ scores, lengths, out=np.zeros(lengths.shape), where=lengths > 0)
+    chosen = np.argsort(-np.linalg.norm(along, axis=1), kind="stable")[:count]
+    reach = np.abs(factors).max(axis=0)
+    for j in chosen:
+        tip = along[j] * reach
+        style = {"arrowstyle": "->", "color": drawing.INK, "linewidth": 1.0}
+        axis.annotate("", tip, (0.0, 0.0), arrowprops=style)
+        side = "left" if tip[0] >= 0 else "right"
+        axis.annotate(drawing.named(names[j]), tip, fontsize="small", ha=side, va="bottom")
 
 
 def component_errors(model: Any, sets: Sets) -> Table:

@@ -39,6 +39,7 @@ def with_date_features(
     *,
     parts: Collection[str] = PARTS,
     expected: Collection[Any] = (),
+    lengths: Collection[str] | None = None,
 ) -> Any:
     """A frame with numbers in the place of its dates and times; anything else as it is.
 
@@ -52,6 +53,8 @@ def with_date_features(
     expected : collection of str
         Features that a model knows: columns among them stay as they are, and a column without any
         value is one of dates if its days are among them, whatever its type is.
+    lengths : collection of str or None
+        Columns that must have lengths of time, where others must have dates; None: either.
 
     Raises
     ------
@@ -69,7 +72,7 @@ def with_date_features(
     made: dict[str, Vector] = {}
     for own in frame.iter_columns():
         stays = own.name in kept_names or own.name in expected
-        new = {} if stays else _features_of(own, parts, expected)
+        new = {} if stays else _features_of(own, parts, expected, lengths)
         lost = [] if stays or new else _expected_of(own.name, parts, expected)
         if lost and not {*lost} & {*frame.columns}:
             raise ValueError(
@@ -112,7 +115,10 @@ def _is_number_of(one: Any, names: list[str]) -> bool:
 
 
 def _features_of(
-    column: FrameColumn, parts: Collection[str], expected: Collection[Any]
+    column: FrameColumn,
+    parts: Collection[str],
+    expected: Collection[Any],
+    lengths: Collection[str] | None = None,
 ) -> dict[str, Vector]:
     """The features of a column by their names, if it is one of dates; else none."""
     name = str(column.name)
@@ -125,6 +131,12 @@ def _features_of(
     mixed = any(_are_lengths(own)) and not all(_are_lengths(own))
     if not own.has_times or own.is_categorical or mixed:
         return {}
+    if known and lengths is not None and any(_are_lengths(own)) != (name in lengths):
+        kinds = ("lengths of time", "dates") if name in lengths else ("dates", "lengths of time")
+        raise ValueError(
+            f"feature {name!r} had {kinds[0]} in fit, and has {kinds[1]} now: give it the type "
+            "that it had"
+        )
     return {f"{name}_{part}": values for part, values in date_parts(own, parts).items()}
 
 
@@ -217,6 +229,8 @@ class DateFeatures(TransformerMixin, BaseEstimator):
         Of the frame that it was fitted to.
     feature_names_out_ : list of str
         Of the frame that it makes.
+    dates_, lengths_ : list of str
+        Columns of dates and times, and of lengths of time.
 
     Examples
     --------
@@ -255,6 +269,10 @@ class DateFeatures(TransformerMixin, BaseEstimator):
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
         self.feature_names_out_ = [str(name) for name in made.columns]
+        gone = [name for name in names if name not in self.feature_names_out_]
+        own = {name: frame_of(X).get_column(name) for name in gone}
+        self.lengths_ = [name for name in gone if any(_are_lengths(column_of_frame(own[name])))]
+        self.dates_ = [name for name in gone if name not in self.lengths_]
         return self
 
     def transform(self, X: Any) -> Any:
@@ -271,7 +289,8 @@ class DateFeatures(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If the columns are others than those of ``fit``, or other ones have dates.
+            If the columns are others than those of ``fit``, other ones have dates, or lengths of
+            time are where dates were.
         """
         check_is_fitted(self)
         known = self.feature_names_out_
@@ -279,15 +298,14 @@ class DateFeatures(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"X has columns {names}, and fit had {list(self.feature_names_in_)}: give the same"
             )
-        made = with_date_features(X, parts=self.features, expected=known)
-        found = [str(name) for name in frame_of(made).columns]
-        if found != known:
-            odd = sorted({*found} ^ {*known})
+        kept = [column for column in frame_of(X).iter_columns() if column.name in known]
+        odd = [str(one.name) for one in kept if _features_of(one, self.features, ())]
+        if odd:
             raise ValueError(
-                f"X has dates in other columns than in fit ({odd[:5]} are features of one alone): "
-                "give every column the type that it had"
+                f"X has dates in other columns than in fit ({odd[:5]}): give every column the type "
+                "that it had"
             )
-        return made
+        return with_date_features(X, parts=self.features, expected=known, lengths=self.lengths_)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the features, shape (n_features_out,)."""

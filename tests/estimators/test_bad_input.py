@@ -185,7 +185,8 @@ NEVER: dict[Any, str] = {
     "max_features max_iter max_regressors max_rules max_total_conditions min_samples_leaf n_Cs "
     "n_alphas n_components n_estimators n_holdouts n_iter_no_change newton_steps nu quantile "
     "search_limit size time_limit tolerance",
-    1: "max_bins max_leaf_nodes min_samples_split newton_damping positive refit training_rows",
+    1: "max_bins max_leaf_nodes min_samples_split newton_damping positive refit scale "
+    "training_rows",
     2.0: "eps l1_ratio learning_rate min_support subsample validation_fraction",
     3: "early_stopping feed_forward interaction_cst monotonic_cst orthogonalize penalty_weights "
     "smoother solver solver_options",

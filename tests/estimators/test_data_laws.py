@@ -1,7 +1,9 @@
 """Laws of every estimator about its rows, weights and targets, and about being fitted again."""
 
 import pickle
+from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -15,6 +17,7 @@ from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.inspection import PartialDependenceDisplay, permutation_importance
 from sklearn.utils import get_tags
 
+from cgboost.persistence import trusted_types
 from tests.cases import law
 from tests.estimators.cases import (
     CASES,
@@ -22,12 +25,16 @@ from tests.estimators.cases import (
     ONE_EACH,
     PUBLIC,
     STOPPING,
+    THINNED,
     EstimatorCase,
     outputs,
 )
 from tests.estimators.data import three_classes, two_classes
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+MATRIX = [*ONE_EACH, THINNED]
+"""Every public estimator, with what other packages ask of it."""
 
 WORDS = np.array(["ant", "bee", "cow"])
 
@@ -219,7 +226,7 @@ def test_labels_of_any_kind_come_back(case: EstimatorCase) -> None:
     assert model.score(X, y) > 0.6
 
 
-@law(ONE_EACH)
+@law(MATRIX)
 def test_coef_is_a_number_for_each_feature(case: EstimatorCase) -> None:
     """Selectors find what matters by it or by importances, or refuse; the error names the other."""
     model, X, y = fitted_to_two_features(case)
@@ -241,7 +248,7 @@ def test_coef_is_a_number_for_each_feature(case: EstimatorCase) -> None:
                 select.fit(X, y).get_support()
 
 
-@law(ONE_EACH)
+@law(MATRIX)
 def test_shap_takes_linear_models_alone_for_linear(case: EstimatorCase) -> None:
     """What it adds up to is the output of the model; it asks for a function of other models."""
     shap = pytest.importorskip("shap")
@@ -256,7 +263,7 @@ def test_shap_takes_linear_models_alone_for_linear(case: EstimatorCase) -> None:
     )
 
 
-@law(ONE_EACH)
+@law(MATRIX)
 def test_permutation_importances_find_what_matters(case: EstimatorCase) -> None:
     """Of six features the two that y depends on; without a score scikit-learn asks for one."""
     model, X, y = fitted_to_two_features(case)
@@ -268,7 +275,7 @@ def test_permutation_importances_find_what_matters(case: EstimatorCase) -> None:
     assert sorted(np.argsort(found)[-2:]) == [2, 5]
 
 
-@law(ONE_EACH)
+@law(MATRIX)
 def test_partial_dependence_is_the_mean_output(case: EstimatorCase) -> None:
     """scikit-learn's display draws the mean over the rows with a feature set to a value."""
     model, X, _ = fitted_to_two_features(case)
@@ -286,7 +293,7 @@ def test_partial_dependence_is_the_mean_output(case: EstimatorCase) -> None:
 
 
 @pytest.mark.slow  # shap compiles first
-@law(ONE_EACH)
+@law(MATRIX)
 def test_shap_explains_the_predictions_of_every_model(case: EstimatorCase) -> None:
     """What it makes of ``predict`` and some rows adds up to the predictions."""
     shap = pytest.importorskip("shap")
@@ -295,6 +302,19 @@ def test_shap_explains_the_predictions_of_every_model(case: EstimatorCase) -> No
     found = explain(X[:2], silent=True)
     sums = found.base_values + found.values.sum(axis=1)
     np.testing.assert_allclose(sums, np.asarray(model.predict(X[:2]), float), atol=1e-9)
+
+
+@law(MATRIX)
+def test_mlflow_stores_models_as_skops_does(case: EstimatorCase, tmp_path: Path) -> None:
+    """On its default path, with the types that are listed for it; without them it asks for them."""
+    mlflow = pytest.importorskip("mlflow")
+    model, X, _ = fitted_to_two_features(case)
+    how = {"pip_requirements": ["cgboost"], "skops_trusted_types": trusted_types()}
+    mlflow.sklearn.save_model(model, tmp_path / "model", **how)
+    same = mlflow.sklearn.load_model(tmp_path / "model")
+    np.testing.assert_array_equal(same.predict(X), model.predict(X), strict=True)
+    with pytest.raises(mlflow.exceptions.MlflowException, match="skops_trusted_types"):
+        mlflow.sklearn.save_model(model, tmp_path / "other", pip_requirements=["cgboost"])
 
 
 @law(ONE_EACH, lambda case: not get_tags(case.make()).input_tags.sparse)
@@ -307,15 +327,15 @@ def test_sparse_rows_are_right_or_somebody_is_named_who_takes_them(case: Estimat
 
 def fitted_to_two_features(case: EstimatorCase) -> tuple[Any, np.ndarray, np.ndarray]:
     """A class with its defaults, fitted to rows of six features: the last and the third matter."""
-    return _fitted_to_two_features(case.kind())
+    return _fitted_to_two_features(case.make if case is THINNED else case.kind())
 
 
 @cache
-def _fitted_to_two_features(kind: type) -> tuple[Any, np.ndarray, np.ndarray]:
+def _fitted_to_two_features(make: Callable[[], Any]) -> tuple[Any, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 6))
     y = 2 * X[:, 5] - 2 * X[:, 2] + 0.1 * rng.normal(size=90)
-    model = kind()
+    model = make()
     small = {"max_columns": 60, "n_estimators": 6, "n_alphas": 3, "n_Cs": 3, "cv": 2}
     model.set_params(**{k: v for k, v in small.items() if k in model.get_params()})
     if type(model).__name__ == "QuantileRegressor":

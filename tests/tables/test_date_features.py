@@ -156,8 +156,10 @@ def test_the_transformer_makes_them_for_other_models() -> None:
     with pytest.raises(ValueError, match=r"feature 'when' had dates .* float64 now"):
         model[0].transform(whole.assign(when=1.0))
     changed = DateFeatures().fit(whole)
-    with pytest.raises(ValueError, match="dates in other columns than in fit"):
+    with pytest.raises(ValueError, match="'when' had dates in fit, and has lengths of t"):
         changed.transform(whole.assign(when=whole["when"] - whole["when"].min()))
+    with pytest.raises(ValueError, match="dates in other columns than in fit"):
+        changed.transform(whole.assign(size=whole["when"]))
     with pytest.raises(ValueError, match=r"X has columns \['when'\], and fit had \['size', 'when'"):
         model[0].transform(whole[["when"]])
     with pytest.raises(ValueError, match=r"features must be some of \['days', 'month'"):
@@ -169,3 +171,20 @@ def test_the_transformer_makes_them_for_other_models() -> None:
     assert missing[["when_weekday", "when_hour"]].isna().to_numpy().all()
     with pytest.raises(ValueError, match="must be a data frame"):
         DateFeatures().fit(whole.to_numpy())
+
+
+def test_lengths_of_time_are_no_dates_where_both_are_days() -> None:
+    """A transformer of days alone tells them apart, and which columns have which."""
+    dates = pd.DataFrame({"t": pd.to_datetime(["2024-01-02", None])})
+    lengths = pd.DataFrame({"t": pd.to_timedelta([1.5, None], unit="D")})
+    nothing = pd.DataFrame({"t": [None, None]})
+    for own, other, kinds in (
+        (dates, lengths, "had dates in fit, and has lengths of time now"),
+        (lengths, dates, "had lengths of time in fit, and has dates now"),
+    ):
+        made = DateFeatures(["days"]).fit(own)
+        assert (made.dates_, made.lengths_) == ((["t"], []) if own is dates else ([], ["t"]))
+        assert made.transform(own)["t_days"].notna().tolist() == [True, False]
+        assert made.transform(nothing)["t_days"].isna().all()
+        with pytest.raises(ValueError, match=f"feature 't' {kinds}"):
+            made.transform(other)

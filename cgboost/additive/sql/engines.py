@@ -2,6 +2,9 @@
 
 bits
     DuckDB casts a number to its bits, PostgreSQL sends it; SQLite has no way, and calls Python.
+dates
+    DuckDB and PostgreSQL have types of them, with and without a time zone. SQLite has text, which
+    its functions read to the millisecond.
 columns that are added
     DuckDB joins tables by the position of their rows, so that new columns are their own table:
     0.01 s for 10⁶ rows, where a new table of 45 columns takes 0.4. Their order must be preserved:
@@ -27,6 +30,7 @@ from typing import Any
 from cgboost.additive.export.dialects import DIALECTS, Dialect
 
 KINDS = {
+    "moment": ("timestamp with time zone",),
     "truth": ("bool",),
     "number": (
         *("tinyint", "smallint", "integer", "bigint", "hugeint", "utinyint", "usmallint"),
@@ -37,7 +41,7 @@ KINDS = {
 }
 """How names of types begin, by what their columns are."""
 
-UNSUITABLE = ("timestamp with time zone", "time with", "array")
+UNSUITABLE = ("array", "range")
 """What is in names of types that begin alike and are something else, besides a final bracket."""
 
 
@@ -51,6 +55,10 @@ class DatabaseEngine:
         The 64 bits of a number as a signed integer; ``{}`` is the number.
     number : str
         A column of numbers as double precision, NULL where it is not a number.
+    microseconds : str
+        A column of dates or times as the microseconds since 1970, a whole number; those of UTC.
+    month : str
+        The month of a column; ``{column}``, and ``{day}`` is the number of its day since 1970.
     type_of : str
         The name of the type of a column.
     typed_by_value : bool
@@ -81,6 +89,8 @@ class DatabaseEngine:
     sql: Dialect
     bits: str
     number: str
+    microseconds: str
+    month: str = "EXTRACT(MONTH FROM DATE '1970-01-01' + CAST({day} AS INTEGER))"
     floor: str = "FLOOR({})"
     type_of: str = "typeof({})"
     typed_by_value: bool = False
@@ -121,6 +131,7 @@ ENGINES = {
         DIALECTS["duckdb"],
         bits="CAST(CAST({} AS BIT) AS BIGINT)",
         number="NULLIF(CAST({} AS DOUBLE), CAST('NaN' AS DOUBLE))",
+        microseconds="epoch_us({})",
         by_position=True,
         setting=("preserve_insertion_order", "true"),
         columns="DESCRIBE {}",
@@ -133,6 +144,7 @@ ENGINES = {
         DIALECTS["postgresql"],
         bits="CAST(CAST('x' || encode(float8send({}), 'hex') AS BIT(64)) AS BIGINT)",
         number="NULLIF(CAST({} AS FLOAT8), CAST('NaN' AS FLOAT8))",
+        microseconds="CAST(EXTRACT(EPOCH FROM {}) * 1000000 AS BIGINT)",
         type_of="CAST(pg_typeof({}) AS TEXT)",
         setting=("extra_float_digits", "1"),
         folds_names=False,
@@ -142,6 +154,9 @@ ENGINES = {
         DIALECTS["sqlite"],
         bits="cgboost_bits({})",
         number="CAST({} AS REAL)",
+        microseconds="((CAST(strftime('%s', {0}) AS INTEGER) * 1000 + "
+        "CAST(substr(strftime('%f', {0}), 4) AS INTEGER)) * 1000)",
+        month="CAST(strftime('%m', {column}) AS INTEGER)",
         floor="CAST({} AS INTEGER)",
         typed_by_value=True,
         columns="{}",
@@ -201,7 +216,7 @@ def _no_connection(given: Any) -> ValueError:
 
 
 def kind_of(type_name: str) -> str | None:
-    """What a type of column is: truth, number, text, time; None for all others."""
+    """What a type of column is: truth, number, text, time, moment (of a zone); None for others."""
     name = type_name.lower()
     if name.endswith("]") or any(part in name for part in UNSUITABLE):
         return None

@@ -40,7 +40,8 @@ class SQLSource(RowsElsewhere):
     target : str
         The column of the response. It may have no NULL.
     weight : str or None
-        The column of the weights; None: every row counts as one. All other columns are features.
+        The column of the weights; None: every row counts as one. All other columns are features,
+        of dates and times as of :class:`~cgboost.sources.DateFeatures`.
     dialect : {"duckdb", "postgresql", "sqlite"} or None
         The database; None: by the module of the connection.
 

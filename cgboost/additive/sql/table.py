@@ -14,9 +14,11 @@ import numpy as np
 
 from cgboost.additive.export.dialects import kind
 from cgboost.additive.export.expressions import SQL
+from cgboost.additive.sql.dates import date_expression
 from cgboost.additive.sql.engines import kind_of
 from cgboost.additive.sql.session import SQLSession
 from cgboost.arrays import blocks_of
+from cgboost.tables.date_features import PARTS
 from cgboost.tables.table_columns import plain_time, some
 from cgboost.tables.table_encoding import LARGEST_NUMBER, Schema
 
@@ -62,16 +64,28 @@ class Copy:
 
 @dataclass(frozen=True)
 class _Column:
-    """A feature: its name in the table, its place there, and whether it has categories."""
+    """A feature: its column in the table, its number, and whether it has categories.
+
+    Attributes
+    ----------
+    part : str
+        What of a date it is; empty: the column itself.
+    """
 
     name: str
     number: int
     is_category: bool
+    part: str = ""
 
     @property
     def own(self) -> str:
         """Its name in the copy."""
         return f"c{self.number}"
+
+    @property
+    def feature(self) -> str:
+        """Its name in the model."""
+        return f"{self.name}_{self.part}" if self.part else self.name
 
 
 def copied(
@@ -122,9 +136,7 @@ def copied(
         raise ValueError(f"the table has no columns besides {some(names)}: there are no features")
     types = _types(session, query, names)
     chosen = _chosen(categorical, features)
-    columns = [
-        _feature(session, number, name, types[name], chosen) for number, name in enumerate(features)
-    ]
+    columns = _columns(features, types, categorical, chosen)
     _check_role(session, "target", target, types[target], number=not classification)
     if weight is not None:
         _check_role(session, "weight", weight, types[weight], number=True)
@@ -149,9 +161,9 @@ def copied(
     )
     numbers = {column.number for column in columns if not column.is_category}
     schema = Schema(
-        tuple(features),
+        tuple(column.feature for column in columns),
         categories,
-        frozenset(k for k in numbers if _kinds(types[features[k]]) == {"truth"}),
+        frozenset(k for k in numbers if _kinds(types[columns[k].name]) == {"truth"}),
     )
     classes = _classes(session, table, target) if classification else None
     return Copy(table, schema, n_rows, least, is_weighted, classes)
@@ -197,25 +209,55 @@ def _chosen(categorical: Any, features: Sequence[str]) -> set[str] | None:
     return {feature if isinstance(feature, str) else features[feature] for feature in categorical}
 
 
-def _feature(
-    session: SQLSession, number: int, name: str, types: set[str], chosen: set[str] | None
-) -> _Column:
+def _columns(
+    features: Sequence[str], types: dict[str, set[str]], categorical: Any, chosen: set[str] | None
+) -> list[_Column]:
+    """The features of a model, as :func:`cgboost.tables.date_features.with_date_features` has them.
+
+    Raises
+    ------
+    ValueError
+        As that, or if a column is of a type that is neither number, date nor category.
+    """
+    found: list[_Column] = []
+    for name in features:
+        for part in _parts(name, types[name], chosen):
+            found.append(_Column(name, len(found), part is None, part or ""))
+    dates = [column for column in found if column.part]
+    for column in dates:
+        if column.feature in features:
+            raise ValueError(
+                f"the dates of feature {column.name!r} would be a feature {column.feature!r}, "
+                "which the table has too: give one of them another name in a query"
+            )
+    if dates and chosen and any(not isinstance(one, str) for one in categorical):
+        raise ValueError(
+            f"categorical_features={[*categorical]} has numbers of features, and the table has "
+            "dates, each of which is several features: give their names"
+        )
+    return found
+
+
+def _parts(name: str, types: set[str], chosen: set[str] | None) -> Sequence[str | None]:
+    """The features of a column: parts of a date, "" for a number, None for categories."""
     described = " and ".join(sorted(types))
     kinds = _kinds(types)
     if len(kinds) > 1 or None in kinds:
         raise ValueError(
-            f"feature {name!r} is of type {described}, which is neither a number nor a category: "
-            "convert it to a number or to text in a query, or leave it out"
+            f"feature {name!r} is of type {described}, which is neither a number, a date nor a "
+            "category: convert it to a number or to text in a query, or leave it out"
         )
     own = kinds.pop() if kinds else "number"
     if chosen is not None and name in chosen:
-        return _Column(name, number, True)
-    if own == "time":
-        raise ValueError(
-            f"feature {name!r} has dates or times ({described}): make them numbers, days since a "
-            "first day say, or name the feature in categorical_features"
-        )
-    return _Column(name, number, own == "text")
+        if own == "moment":
+            raise ValueError(
+                f"feature {name!r} has times of a time zone ({described}), which are no "
+                "categories: convert it to text in a query, or leave categorical_features out"
+            )
+        return [None]
+    if own in ("time", "moment"):
+        return PARTS
+    return [None] if own == "text" else [""]
 
 
 def _check_role(
@@ -247,15 +289,17 @@ def _copy(
         # of single precision PostgreSQL would tell the digits that four bytes need
         return sql.write(sql.as_double(SQL(column))) if types[name] in SINGLE else column
 
-    def number(name: str) -> str:
+    def number(name: str, part: str = "") -> str:
         column = sql.name(name)
-        if _kinds(types[name]) == {"truth"}:
+        if part:
+            column = date_expression(session.engine, column, part)
+        elif _kinds(types[name]) == {"truth"}:
             column = sql.truth_column.format(column)
         return session.engine.number.format(column)
 
     read = [
-        f"{(category if column.is_category else number)(column.name)} AS {column.own}"
-        for column in columns
+        f"{category(own.name) if own.is_category else number(own.name, own.part)} AS {own.own}"
+        for own in columns
     ]
     read.append(f"{(category if classification else number)(target)} AS {TARGET}")
     read.append(f"{sql.number(1.0) if weight is None else number(weight)} AS {WEIGHT}")

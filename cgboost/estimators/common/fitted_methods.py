@@ -88,7 +88,7 @@ class StoredEstimator(BaseEstimator):
             Without the package onnx.
         ExportError
             For what ONNX cannot say: kernels of objects or your own ones, precomputed ones, models
-            of blocks of rows (they have ``to_sql``), rules, factors, learners other than trees. If
+            of blocks of rows (they have ``to_sql``), rules, learners other than trees. If
             the graph does not say what the model says.
         """
         return above.to_onnx(self, path, dtype)

@@ -72,7 +72,7 @@ class BLFRegressor(Regression, BaseBLF):
     many factors as the rank of X it is the full linear model. A smaller number of factors
     regularises the model.
 
-    Features are centred but not scaled: standardise them if their units differ.
+    Features are centred; ``scale=True`` also divides them by their standard deviations.
 
     y may have several columns. The responses then share the factors, and each has its own
     coefficients. A factor is the direction of steepest descent for all responses together; with the
@@ -106,6 +106,12 @@ default="squared_error"
     newton_damping : float, default=0.0
         λ in the Newton matrix (1 − λ)H + λ trace(H)/(N + 1) I ([M] eq. 42), 0 ≤ λ < 1, where the
         constant is scaled to length 1 like the factors.
+    scale : bool, default=False
+        Whether features are divided by their standard deviations √(Σ w(x − μ)²/Σw), as
+        scikit-learn's ``PLSRegression`` does; also what several responses contribute to a common
+        factor, by its length in the first round, which with the squared error is the standard
+        deviation of the response. ``coef_`` stays in the units of X and y, while ``x_weights_``,
+        ``x_loadings_`` and ``x_rotations_`` are those of scaled features. Without a kernel.
     l2_regularization : float, default=0.0
         λ ≥ 0 of the penalty ½λ‖c‖² on the coefficients of the factors, which have length 1; the
         constant is free. Without deflation the penalty is ½λ Σ w_i (f_i − f̄)², which is the same
@@ -129,6 +135,9 @@ default="squared_error"
     cv : int or splitter, default=10
         (Shuffled) folds of the cross-validation. The error of N factors is averaged with the errors
         of N − 1 and N + 1 factors ([M] section 8.1). All fits share ``time_limit``.
+    rule : {"min", "1se"}, default="min"
+        "min" is the number of factors with the least of these errors; "1se" the smallest one within
+        one standard error of it, over the folds.
     solver : str, default="auto"
         Solver of the linear programs.
     solver_options : dict or None
@@ -157,10 +166,15 @@ default="squared_error"
         the sample weights.
     x_weights_, x_loadings_, x_rotations_ : ndarray of shape (n_features, n_components_)
         W, with columns of length 1, P = X̃ᵀΓT, and W(PᵀW)⁻¹. Without a kernel.
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Share of the variation Σ w‖x̃‖² of the features that is along each factor, ‖P_a‖²/Σ w‖x̃‖².
+        Without a kernel, with ``deflate``.
     vip_ : ndarray of shape (n_features,)
         Variable importance in projection.
     cv_errors_ : ndarray
         Cross-validation error of 1, 2, … factors, with ``n_components="cv"``.
+    cv_fold_errors_ : ndarray of shape (n_numbers, n_folds)
+        The same in every fold; ``cv_errors_`` is their mean, weighted by the rows held out.
     stop_reason_ : str
         "max_columns"; "optimal": no further factor and no other coefficients lower the objective;
         "exhausted": the data have no further factor, and nothing is proved, as with a kernel or
@@ -296,7 +310,7 @@ class BLFClassifier(Classification, BaseBLF):
         As in :class:`BLFRegressor`; not for ``loss="multinomial"``.
     l2_regularization : float, default=0.0
         As in :class:`BLFRegressor`. With λ > 0 there is an optimum even for separable classes.
-    n_components, kernel, refit, deflate, max_components, cv, \
+    n_components, kernel, refit, deflate, scale, max_components, cv, rule, \
 solver, solver_options, early_stopping, validation_fraction, n_iter_no_change, scoring, \
 callbacks, verbose, time_limit, random_state
         As in :class:`BLFRegressor`; folds are stratified.
@@ -316,8 +330,9 @@ callbacks, verbose, time_limit, random_state
     ----------
     classes_, class_weight_ : ndarray of shape (n_classes,)
     coef_, dual_coef_, kernel_, intercept_, factor_coef_, n_components_, x_scores_, x_weights_, \
-x_loadings_, x_rotations_, vip_, cv_errors_, stop_reason_, objective_, columns_, history_, \
-n_columns_, n_iter_, best_round_, n_features_in_, feature_names_in_
+x_loadings_, x_rotations_, explained_variance_ratio_, vip_, cv_errors_, cv_fold_errors_, \
+stop_reason_, objective_, columns_, history_, n_columns_, n_iter_, best_round_, n_features_in_, \
+feature_names_in_
         As in :class:`BLFRegressor` with two classes. With more, coefficients have one row per
         class, and the factors of all classes are placed side by side, unless classes share them.
 

@@ -30,8 +30,15 @@ from sklearn.utils.validation import check_is_fitted
 from cgboost.arrays import Indices, Vector
 from cgboost.estimators.common.base_ensemble import BaseEnsemble
 from cgboost.estimators.common.fitted_runs import FittedRun, Table
-from cgboost.estimators.common.parameters import check_bool, check_count, check_number, check_solver
+from cgboost.estimators.common.parameters import (
+    check_bool,
+    check_choice,
+    check_count,
+    check_number,
+    check_solver,
+)
 from cgboost.estimators.common.plan import Plan, Rounds, RunTask, StopRule, Watch
+from cgboost.estimators.common.scoring import Rule, chosen
 from cgboost.estimators.common.sklearn_bases import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -61,7 +68,7 @@ from cgboost.pricing.latent import GrowingMatrix, KernelFactorSpace, LinearFacto
 from cgboost.pricing.latent.latent_factor_pricer import LatentFactorPricer, SharedFactorPricer
 
 Errors = Callable[[Indices, Indices], list[float]]
-"""errors(train, test): the summed errors on test rows of models with 1, 2, … factors."""
+"""errors(train, test): the mean errors on test rows of models with 1, 2, … factors."""
 
 
 def folds(cv: Any, y: NDArray[Any], random_state: Any, *, classes: bool) -> list[Any]:
@@ -103,21 +110,24 @@ def folds(cv: Any, y: NDArray[Any], random_state: Any, *, classes: bool) -> list
     return list(splitter.split(np.zeros(len(y)), y))
 
 
-def error_curve(pairs: list[Any], errors: Errors, size: int) -> Vector:
-    """Summed errors of 1, …, ``size`` factors; a fold that stopped earlier stays at its last."""
-    curve = np.zeros(size)
-    for train, test in pairs:
-        own = errors(train, test)[:size]
-        curve += np.pad(own, (0, size - len(own)), mode="edge")
-    return curve
+def error_curves(pairs: list[Any], errors: Errors, size: int) -> Vector:
+    """Errors of 1, …, ``size`` factors in every fold, shape (size, n_folds).
+
+    A fold that stopped earlier stays at its last.
+    """
+    curves = [errors(train, test)[:size] for train, test in pairs]
+    return np.transpose([np.pad(own, (0, size - len(own)), mode="edge") for own in curves])
 
 
-def smoothed(curve: Vector) -> Vector:
+def smoothed(curves: Vector) -> Vector:
     """Every value averaged with its neighbours, as far as there are any; two stay as they are."""
-    if len(curve) < 3:
-        return curve
-    window = np.ones(3)
-    return np.convolve(curve, window, "same") / np.convolve(np.ones(len(curve)), window, "same")
+    if len(curves) < 3:
+        return curves
+    padded = np.pad(curves, ((1, 1), *((0, 0),) * (curves.ndim - 1)))
+    sums = padded[:-2] + padded[1:-1] + padded[2:]
+    counts = np.full(len(curves), 3.0)
+    counts[[0, -1]] = 2.0
+    return np.asarray((sums.T / counts).T)
 
 
 MOST_COMPONENTS = 50
@@ -145,8 +155,10 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
     newton_damping: float = field(default=0.1, kw_only=True)
     l2_regularization: float = field(default=0.0, kw_only=True)
     to_the_letter: bool = field(default=False, kw_only=True)
+    scale: bool = field(default=False, kw_only=True)
     max_components: int | None = field(default=None, kw_only=True)
     cv: Any = field(default=10, kw_only=True)
+    rule: Rule = field(default="min", kw_only=True)
     solver: str = field(default="auto", kw_only=True)
     solver_options: Mapping[str, Any] | None = field(default=None, kw_only=True)
 
@@ -177,6 +189,13 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
             check_number("cv", self.cv, at_least=2)
         check_bool("refit", self.refit)
         check_bool("deflate", self.deflate)
+        check_bool("scale", self.scale)
+        check_choice("rule", self.rule, ("min", "1se"))
+        if self.scale and self.kernel is not None:
+            raise ValueError(
+                "scale=True is for factors of the features themselves: set kernel to None, or "
+                f"scale X before, as with StandardScaler(); got kernel={self.kernel!r}"
+            )
         check_bool("to_the_letter", self.to_the_letter)
         if self.to_the_letter and self.l2_regularization > 0:
             raise ValueError(
@@ -236,12 +255,12 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
 
     def _pool(self, rows: TrainingRows) -> _Pool:
         self.n_components_: Any = self.n_components
-        self._forget("cv_errors_", "kernel_")
+        self._forget("cv_errors_", "cv_fold_errors_", "kernel_")
         if self.n_components == "cv":
             self.n_components_ = self._chosen(rows)
         weights = np.ones_like(rows.weights) if self.to_the_letter else rows.weights
         if self.kernel is None:
-            return _Pool(LinearFactorSpace(rows.X, weights))
+            return _Pool(LinearFactorSpace(rows.X, weights, scale=self.scale))
         assert rows.numbers is not None
         library = self._library.of_rows(rows.numbers)
         if len(library) != 1:
@@ -288,7 +307,9 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
 
     def _tasks(self, pool: _Pool, rows: TrainingRows) -> Iterator[RunTask]:
         if count := self._n_shared:
-            shared = SharedFactorPricer(pool.space, count, deflate=self.deflate)
+            shared = SharedFactorPricer(
+                pool.space, count, deflate=self.deflate, scale=self.scale and self._y_numeric
+            )
             pool.pricers.append(shared)
             master = SharedMaster(self._joint_outputs(rows))
             yield RunTask(
@@ -332,7 +353,7 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
         return runs
 
     def _chosen(self, rows: TrainingRows) -> int:
-        """The number of factors whose smoothed cross-validation error is least."""
+        """The number of factors by the smoothed errors of cross-validation and the rule."""
         classes = not self._y_numeric
         most = self.max_components or MOST_COMPONENTS
         pairs = folds(self.cv, rows.y, self.random_state, classes=classes)
@@ -353,13 +374,14 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
             cut_short.extend(set(np.atleast_1d(fitted.stop_reason_).tolist()) & set(CUT_SHORT))
             if StopReason.INTERRUPTED in np.atleast_1d(fitted.stop_reason_):
                 raise KeyboardInterrupt  # there is no model yet, and this fold is half a fold
-            held = self._part(rows.X, test, train)
+            held, weights = self._part(rows.X, test, train), rows.weights[test]
+            total = float(weights.sum()) or 1.0
             return [
-                float(rows.weights[test] @ self._errors_of(output, rows.y[test]))
+                float(weights @ self._errors_of(output, rows.y[test])) / total
                 for output in fitted.staged_predict(held)
             ]
 
-        curve = error_curve(pairs, errors, most)
+        curves = error_curves(pairs, errors, most)
         if cut_short:
             warn_caller(
                 f"{type(self).__name__}: fits of the cross-validation stopped before {most} "
@@ -367,8 +389,10 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
                 f"small{see('stopped-early')}",
                 ConvergenceWarning,
             )
-        self.cv_errors_ = curve / sum(float(rows.weights[test].sum()) for _, test in pairs)
-        return 1 + int(np.argmin(smoothed(curve)))
+        shares = np.array([float(rows.weights[test].sum()) for _, test in pairs])
+        self.cv_fold_errors_ = curves
+        self.cv_errors_ = curves @ (shares / shares.sum())
+        return 1 + chosen(-smoothed(curves), shares, self.rule)
 
     def _part(self, X: Any, rows: NDArray[np.intp], centres: NDArray[np.intp]) -> Any:
         """Some rows of X; of a precomputed kernel, also the columns of some centres."""
@@ -414,12 +438,17 @@ class BaseBLF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, HasKernels, Bas
         self.factor_intercept_ = intercepts if several else float(intercepts[0])
         intercepts = intercepts - coef @ families[0].means
         self.intercept_ = intercepts if several else float(intercepts[0])
+        self._forget("explained_variance_ratio_")
         if self.kernel is None:
             self._forget("dual_coef_")
             self.coef_ = coef if several else coef[0]
             self.x_rotations_ = rotations
             self.x_weights_ = _side_by_side([f.weights for f in families], sizes, width)
             self.x_loadings_ = _side_by_side([f.loadings for f in families], sizes, width)
+            if self.deflate:
+                total = plan.pool.space.total_variation
+                squares = (self.x_loadings_**2).sum(axis=0)
+                self.explained_variance_ratio_ = squares / total if total > 0 else 0.0 * squares
         else:
             self._forget("coef_", "x_rotations_", "x_weights_", "x_loadings_")
             self.dual_coef_ = coef if several else coef[0]

@@ -66,6 +66,9 @@ class AdditiveRegressor(BaseTransform, Regression):
         scikit-learn regressor, which is cloned and fitted to one column at a time,
         ``clone(smoother).fit(x[:, None], response)``, with ``sample_weight`` if rows have different
         weights. It needs complete numeric data: no categories, no missing values.
+    monotonic_cst : array-like of int, dict or None
+        As in :class:`TransformRegressor`: the functions of these features never fall (1) or never
+        rise (−1). For the trees of ``"one-pass"``.
     max_iter : int, default=20
         Maximum number of rounds of backfitting, each over all features.
     tol : float, default=1e-4
@@ -117,7 +120,7 @@ feature_names_in_
     learning_rate: float = field(default=1.0, init=False)
     n_holdouts: int = field(default=1, init=False)
     interaction_cst: Any = field(default=None, init=False)
-    monotonic_cst: Any = field(default=None, init=False)
+    monotonic_cst: Any = field(default=None, kw_only=True)
     variant: Any = field(default="gradient", init=False)
     executor: Any = field(default=None, init=False)
 
@@ -130,6 +133,13 @@ feature_names_in_
         check_choice("method", self.method, METHODS)
         check_count("max_iter", self.max_iter)
         able = all(hasattr(self.smoother, name) for name in ("fit", "predict", "get_params"))
+        trees_alone = self.method == "one-pass" and self.smoother is None
+        if self.monotonic_cst is not None and not trees_alone:
+            raise ValueError(
+                "monotonic_cst is for the trees of method='one-pass', got method="
+                f"{self.method!r} with smoother={self.smoother!r}: take these, or "
+                "TransformRegressor(monotonic_cst=…)"
+            )
         if self.smoother is not None and (not able or isinstance(self.smoother, type)):
             raise ValueError(
                 f"smoother must be a scikit-learn regressor or None, got {self.smoother!r}"

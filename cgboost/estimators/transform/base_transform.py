@@ -275,7 +275,8 @@ default="duckdb"
         the training rows, including infinite ones, count as its nearest end. Dates and times used
         as categories are text in SQLite, in the format of Python's ``sqlite3``:
         2020-02-29 01:02:03, 2020-02-29. Text is compared exactly, regardless of its collation.
-        Features of dates, such as ``when_hour``, are columns of the table, made by a view of it.
+        Features of dates, such as ``when_hour``, are columns of the table:
+        :func:`cgboost.sources.date_features_query` writes a view that has them.
         MySQL must read a backslash in text as an escape, as it does unless ``sql_mode`` includes
         NO_BACKSLASH_ESCAPES.
         """

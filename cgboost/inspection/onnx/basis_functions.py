@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from cgboost.kernels.numeric.inner_products import Linear, Polynomial
 from cgboost.kernels.on_columns import On
 from cgboost.kernels.scaling import Widened
 from cgboost.kernels.sparse_rows import SparseScaler
+from cgboost.pricing.latent.factors import FactorHypothesis, LinearFactors
 from cgboost.pricing.univariate.feature_pricer import Feature
 from cgboost.pricing.univariate.lines import Line
 
@@ -287,6 +288,8 @@ def _group(hypothesis: Any) -> tuple[Any, ...]:
     kind = type(hypothesis)
     if kind is KernelHypothesis:
         return _kernels, id(hypothesis.family)
+    if kind is FactorHypothesis and isinstance(hypothesis.family, LinearFactors):
+        return _factors, id(hypothesis.family)
     if kind in SIMPLE:
         return (SIMPLE[kind],)
     if step_of(hypothesis) is not None:
@@ -294,9 +297,9 @@ def _group(hypothesis: Any) -> tuple[Any, ...]:
     if tree_of(hypothesis) is not None:
         return (_trees,)
     raise ExportError(
-        f"a column of the kind {kind.__name__} cannot be written in ONNX: kernels of features, "
-        "linear terms, stumps and scikit-learn's decision trees can. Models of blocks of rows have "
-        "to_sql"
+        f"a column of the kind {kind.__name__} cannot be written in ONNX: kernels and factors of "
+        "features, linear terms, stumps and scikit-learn's decision trees can. Models of blocks of "
+        "rows have to_sql"
     )
 
 
@@ -305,6 +308,13 @@ def _features(graph: OperatorGraph, x: Name, own: list[Any], coef: Vector) -> Na
     shift = float(slopes @ [feature.centre for feature in own])
     part = graph.columns(x, [feature.index for feature in own])
     return graph.op("Sub", graph.op("MatMul", part, graph.constant(slopes[:, None])), shift)
+
+
+def _factors(graph: OperatorGraph, x: Name, own: list[Any], coef: Vector) -> Name:
+    family: LinearFactors = own[0].family
+    slopes = family.coef([factor.number for factor in own], coef)
+    centred = graph.op("Sub", x, graph.constant(family.means[None]))
+    return graph.op("MatMul", centred, graph.constant(slopes[:, None]))
 
 
 def _lines(graph: OperatorGraph, x: Name, own: list[Any], coef: Vector) -> Name:
@@ -359,6 +369,9 @@ def _trees(graph: OperatorGraph, x: Name, own: list[Any], coef: Vector) -> Name:
 
     Nodes that branch and leaves are numbered on their own, through all trees.
     """
+    x = graph.cast(graph.cast(x, np.float32), np.float64)
+    if not graph.has_trees:
+        return _walks(graph, x, own, coef)
     roots: list[int] = []
     parts: list[tuple[Any, ...]] = []
     n_nodes = n_leaves = 0
@@ -393,13 +406,56 @@ def _trees(graph: OperatorGraph, x: Name, own: list[Any], coef: Vector) -> Name:
     }
     from_array = graph.onnx.numpy_helper.from_array
     return graph.op(
-        "TreeEnsemble", graph.cast(graph.cast(x, np.float32), np.float64), domain=ML,
+        "TreeEnsemble", x, domain=ML,
         n_targets=1, aggregate_function=SUM, post_transform=NONE, tree_roots=roots,
         leaf_targetids=[0] * n_leaves,
         **{name: own.astype(np.int64).tolist() for name, own in whole.items()},
         **{name: from_array(own, name) for name, own in tensors.items()},
     )  # fmt: skip
 
+
+def _walks(graph: OperatorGraph, x: Name, own: list[Any], coef: Vector) -> Name:
+    """The same by a step down all trees at once, as often as the deepest one has levels.
+
+    A leaf is below itself. Models refuse missing values: none is sent to where x ≤ t.
+    """
+    parts: list[tuple[Any, ...]] = []
+    roots: list[int] = []
+    n_nodes, depth = 0, 1
+    for hypothesis, weight in zip(own, coef.tolist(), strict=True):
+        found = tree_of(hypothesis)
+        assert found is not None
+        tree, values = found
+        leaf, place = tree.children_left < 0, n_nodes + np.arange(tree.node_count)
+        children = (tree.children_left, tree.children_right)
+        sides = (np.where(leaf, place, n_nodes + child) for child in children)
+        parts.append((np.maximum(tree.feature, 0), *sides, tree.threshold, weight * values))
+        roots.append(n_nodes)
+        n_nodes, depth = n_nodes + tree.node_count, max(depth, tree.max_depth)
+    *whole, thresholds, values = map(np.concatenate, zip(*parts, strict=True))
+    tables = [*(table.astype(np.int64) for table in whole), thresholds]
+    constant = cache(lambda place: graph.constant(tables[place]))
+    node = ""
+
+    def at_node(place: int) -> Name:
+        """What a table has at the nodes of this level: at first the roots, alike for all rows."""
+        if node:
+            return graph.op("Gather", constant(place), node)
+        return graph.constant(tables[place][roots][None])
+
+    for _ in range(depth):
+        if node:
+            value = graph.op("GatherElements", x, at_node(FEATURE), axis=1)
+        else:
+            value = graph.columns(x, tables[FEATURE][roots])
+        goes = graph.op("LessOrEqual", value, at_node(THRESHOLD))
+        node = graph.op("Where", goes, at_node(BELOW), at_node(ABOVE))
+    leaves = graph.op("Gather", graph.constant(values.astype(np.float64)), node)
+    return graph.sum(leaves, 1, keep=True)
+
+
+FEATURE, BELOW, ABOVE, THRESHOLD = range(4)
+"""What is known of a node: its feature, the nodes below it where x ≤ t and where not, and t."""
 
 LESS_OR_EQUAL, SUM, NONE = 0, 1, 0
 """What ``TreeEnsemble`` calls x ≤ t, the sum of trees, and an output as it is."""

@@ -38,10 +38,17 @@ def onnx_package() -> Any:
 
 
 class OperatorGraph:
-    """Operators on the rows ``X``, in the order in which they are computed."""
+    """Operators on the rows ``X``, in the order in which they are computed.
 
-    def __init__(self, n_features: int) -> None:
-        self.onnx, self.n_features = onnx_package(), n_features
+    Parameters
+    ----------
+    n_features : int
+    has_trees : bool, default=True
+        Whether there is an operator for trees, of version 5 of ``ai.onnx.ml``.
+    """
+
+    def __init__(self, n_features: int, *, has_trees: bool = True) -> None:
+        self.onnx, self.n_features, self.has_trees = onnx_package(), n_features, has_trees
         self.nodes: list[Any] = []
         self.outputs: list[Any] = []
         self.constants: list[Any] = []

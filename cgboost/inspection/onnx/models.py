@@ -24,7 +24,10 @@ from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
 
 DECISIONS = ("Classification.predict", "LinearDecision.predict", "CompressedClassifier.predict")
 DETECTIONS = ("CompressedOutlierDetector.predict",)
-NUMBERS = ("Regression.predict", "LinearPrediction.predict", "CompressedRegressor.predict")
+NUMBERS = (
+    *("Regression.predict", "LinearPrediction.predict", "CompressedRegressor.predict"),
+    "BLFRegressor.predict",
+)
 
 SAME_RESULT = 1e-6
 """Graph and model differ by less, relative to 1 and the largest output: square roots of distances
@@ -36,8 +39,15 @@ def to_onnx(
     path: str | os.PathLike[str] | None = None,
     *,
     dtype: Literal["float32", "float64"] = "float32",
+    has_trees: bool = True,
 ) -> Any:
-    """The graph of a model, as :meth:`StoredEstimator.to_onnx` says."""
+    """The graph of a model, as :meth:`StoredEstimator.to_onnx` says.
+
+    Parameters
+    ----------
+    has_trees : bool, default=True
+        As of :class:`~cgboost.inspection.onnx.graph.OperatorGraph`.
+    """
     check_is_fitted(model)
     if dtype not in ("float32", "float64"):
         raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
@@ -49,16 +59,15 @@ def to_onnx(
             "ThinnedEnsemble of scikit-learn's trees has to_sklearn(), which skl2onnx takes where "
             "the members have equal weights (it loses others)"
         )
-    graph = OperatorGraph(int(model.n_features_in_))
+    graph = OperatorGraph(int(model.n_features_in_), has_trees=has_trees)
     x = graph.cast("X", np.float64)
     outputs = _outputs(graph, x, model)
     if said in NUMBERS:
         loss = getattr(getattr(model, "model_", model), "_known_loss", None)
         values = graph.op("Exp", outputs) if isinstance(loss, Poisson) else outputs
-        width = model.dual_coef_.shape[1] if way_of(model) == "machine" else 1
-        if width == 1:
-            values = _flat(graph, values)
-        graph.output("prediction", values, np.float64, width=width if width > 1 else None)
+        width = width_of(model)
+        values = values if width else _flat(graph, values)
+        graph.output("prediction", values, np.float64, width=width or None)
     elif said in DETECTIONS:
         normal = graph.cast(graph.op("Greater", _flat(graph, outputs), -model._border), np.float64)
         labels = graph.op("Sub", graph.op("Mul", normal, 2.0), 1.0)
@@ -75,6 +84,14 @@ def to_onnx(
         with replacing(path) as file:
             file.write(graph_model.SerializeToString())
     return graph_model
+
+
+def width_of(model: Any) -> int:
+    """Columns of the predictions of numbers; 0 where they have one dimension."""
+    if way_of(model) == "machine":
+        width = int(model.dual_coef_.shape[1])
+        return width if width > 1 else 0
+    return int(getattr(model, "_n_responses", 0))
 
 
 def _outputs(graph: OperatorGraph, x: Name, model: Any) -> Name:

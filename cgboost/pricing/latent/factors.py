@@ -154,12 +154,14 @@ class Factors(ABC):
 
 @dataclass(eq=False)
 class LinearFactors(Factors):
-    """Factors T(x) = (x − μ)ᵀR with R = W(PᵀW)⁻¹ ([M] eq. 4); without deflation R = W/lengths.
+    """Factors T(x) = (x − μ)ᵀD⁻¹R, R = W(PᵀW)⁻¹ ([M] eq. 4); without deflation R = W/lengths.
 
     Attributes
     ----------
     means : ndarray of shape (n_features,)
         μ.
+    scales : ndarray of shape (n_features,) or None
+        The diagonal of D, which features are divided by; None: by nothing.
     weights, loadings : GrowingMatrix of height n_features
         W, with columns of length 1, and P; the last loading may be missing.
     rotations : Nested
@@ -168,6 +170,7 @@ class LinearFactors(Factors):
 
     means: Vector
     deflated: bool = True
+    scales: Vector | None = None
     weights: GrowingMatrix = field(init=False)
     loadings: GrowingMatrix = field(init=False)
     rotations: Nested = field(init=False)
@@ -181,6 +184,15 @@ class LinearFactors(Factors):
         along = self.loadings.values.T @ weights if self.deflated and number else np.zeros(0)
         self.weights.put(number, weights)
         self.rotations.solve(number, weights, along, length)
+
+    def coef(self, numbers: Sequence[int], coef: Vector) -> Vector:
+        """D⁻¹Rc."""
+        return in_units(super().coef(numbers, coef), self.scales)
+
+    def outputs(self, X: Any, hypotheses: Sequence[FactorHypothesis]) -> Vector:
+        """Values of some factors, shape (n_rows, n_hypotheses)."""
+        own = self.rotations.values[:, [one.number for one in hypotheses]]
+        return self.combined(X, in_units(own, self.scales))
 
     def combined(self, X: Any, B: Vector) -> Vector:
         """(X − e·μᵀ)B."""
@@ -235,6 +247,11 @@ class KernelFactors(Factors):
             block = kernel_values(self.name, self.kernel, X[rows], self.centres)
             values[rows] = product(block, B)
         return values - self.means @ B
+
+
+def in_units(values: Vector, scales: Vector | None) -> Vector:
+    """D⁻¹·values, of shape (n_features,) or (n_features, count)."""
+    return values if scales is None else (values.T / scales).T
 
 
 def product(X: Any, B: Vector) -> Vector:

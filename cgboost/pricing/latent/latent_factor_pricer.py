@@ -5,6 +5,8 @@ Corollary 2 and eq. 43). Nor are centred ones:
 
     X̃ᵀa = Xᵀa − μ·Σa        X̃w = Xw − e·(μᵀw)
 
+With ``scale`` they are X̃D⁻¹ for the standard deviations on the diagonal of D.
+
 For a pseudo-response u and the factors T so far, the direction of steepest descent in deflated data
 is w = X̃ᵀa with a = (I − ΓTTᵀ)u; on the training rows it is X̃w without its part in T.
 
@@ -39,6 +41,7 @@ from cgboost.pricing.latent.factors import (
     FactorHypothesis,
     KernelFactors,
     LinearFactors,
+    in_units,
     product,
 )
 
@@ -55,17 +58,36 @@ class LinearFactorSpace:
         float32 stays float32, sparse stays sparse.
     weights : ndarray of shape (n_rows,)
         Not negative; they weigh the means, and lengths and angles of factors.
+    scale : bool
+        Whether features are divided by their standard deviations.
 
     Attributes
     ----------
     means : ndarray of shape (n_features,)
         μ.
+    variation : ndarray of shape (n_features,)
+        Σ w(x − μ)² of every feature as it is.
+    scales : ndarray of shape (n_features,) or None
+        The standard deviations, √(Σ w(x − μ)²/Σw), 1 for a constant feature; None: without
+        ``scale``.
     """
 
-    def __init__(self, X: Any, weights: Vector) -> None:
+    def __init__(self, X: Any, weights: Vector, *, scale: bool = False) -> None:
         self.X, self.weights = X, weights
         self.precision = float(np.finfo(X.dtype).eps)
         self.means = product(X.T, weights) / weights.sum()
+        self.variation = _variation(X, weights, self.means)
+        self.scales: Vector | None = None
+        if scale:
+            deviations = np.sqrt(self.variation / weights.sum())
+            constant = deviations <= ROUNDED * self.precision * np.abs(self.means)
+            self.scales = np.where(constant, 1.0, deviations)
+
+    @property
+    def total_variation(self) -> float:
+        """Σ w‖x̃‖² of the features as factors are made of them."""
+        squares = 1.0 if self.scales is None else self.scales**2
+        return float(np.sum(self.variation / squares))
 
     def search(self, *, deflate: bool) -> LinearFactorSearch:
         """A search without factors."""
@@ -73,7 +95,7 @@ class LinearFactorSpace:
 
     def transposed(self, a: Vector) -> Vector:
         """X̃ᵀa."""
-        return product(self.X.T, a) - self.means * a.sum()
+        return in_units(product(self.X.T, a) - self.means * a.sum(), self.scales)
 
     def products(self, responses: Vector) -> Vector:
         """UᵀX̃X̃ᵀU of pseudo-responses U, shape (n_outputs, n_outputs)."""
@@ -91,10 +113,12 @@ class LinearFactorSpace:
         n_rows = self.X.shape[0]
         sums = product(self.X.T, np.ones(n_rows))
         centred = bare - 2.0 * self.means * sums + n_rows * self.means**2
-        return np.sqrt(np.maximum(centred, 0.0)), np.sqrt(bare)
+        lengths = np.sqrt(np.maximum(centred, 0.0)), np.sqrt(bare)
+        return in_units(lengths[0], self.scales), in_units(lengths[1], self.scales)
 
     def there_and_back(self, w: Vector) -> tuple[Vector, Vector]:
         """X̃w and X̃ᵀΓX̃w, in one pass over X where its rows are contiguous."""
+        w = in_units(w, self.scales)
         shift = float(self.means @ w)
         if not (isinstance(self.X, np.ndarray) and self.X.flags.c_contiguous):
             values = product(self.X, w) - shift
@@ -107,7 +131,26 @@ class LinearFactorSpace:
             values[rows] = block @ w - shift
             weighted = self.weights[rows] * values[rows]
             pulled += weighted.astype(block.dtype, copy=False) @ block
-        return values, pulled - self.means * float(self.weights @ values)
+        pulled -= self.means * float(self.weights @ values)
+        return values, in_units(pulled, self.scales)
+
+
+def _variation(X: Any, weights: Vector, means: Vector) -> Vector:
+    """Σ w(x − μ)² of every feature, by blocks of rows, or of the entries that are there."""
+    if sparse.issparse(X):
+        entries = X.tocoo()
+        rows, columns = entries.coords if hasattr(entries, "coords") else (entries.row, entries.col)
+        own, count = weights[rows], X.shape[1]
+        away = own * (entries.data - means[columns]) ** 2
+        absent = np.maximum(weights.sum() - np.bincount(columns, own, count), 0.0)
+        return np.asarray(np.bincount(columns, away, count) + absent * means**2)
+    total = np.zeros(X.shape[1])
+    step = max(1, ENTRIES_IN_CACHE // max(1, X.shape[1]))
+    for rows in blocks_of(X.shape[0], step):
+        away = X[rows] - means
+        away *= away
+        total += weights[rows] @ away
+    return total
 
 
 class KernelFactorSpace:
@@ -218,10 +261,10 @@ class LinearFactorSearch:
 
     def __init__(self, space: LinearFactorSpace, *, deflate: bool) -> None:
         self.space, self.precision = space, space.precision
-        self.family = LinearFactors(space.means, deflate)
+        self.family = LinearFactors(space.means, deflate, space.scales)
         self.basis = FactorBasis(space.weights)
         self._loading = np.zeros(0)
-        self._size_of_means = float(np.linalg.norm(space.means))
+        self._size_of_means = float(np.linalg.norm(in_units(space.means, space.scales)))
         self._response = self._slope = np.zeros(0)
         self._computed = 0.0
 
@@ -442,26 +485,38 @@ class SharedFactorPricer(LatentFactorPricer):
     ----------
     deflate : bool, default=True
         As in :class:`LatentFactorPricer`.
+    scale : bool, default=False
+        Whether the pseudo-response of an output counts in units of its length in the first round,
+        (Σ u²/w)^½: for squared errors that is the standard deviation of the response.
     """
 
-    def __init__(self, space: FactorSpace, n_outputs: int, *, deflate: bool = True) -> None:
+    def __init__(
+        self, space: FactorSpace, n_outputs: int, *, deflate: bool = True, scale: bool = False
+    ) -> None:
         super().__init__(space, deflate=deflate)
         self._space, self._n_outputs = space, n_outputs
         self._first_sizes = np.zeros(n_outputs)
+        self._units: Vector | None = None if scale else np.ones(n_outputs)
 
     def memory(self) -> dict[str, Any]:
         """Also how large the pseudo-response of each output was."""
-        return {**super().memory(), "first_sizes": self._first_sizes}
+        return {**super().memory(), "first_sizes": self._first_sizes, "units": self._units}
 
     def recall(self, memory: dict[str, Any]) -> None:
         """Go on from these factors."""
         super().recall(memory)
-        self._first_sizes = memory.get("first_sizes", self._first_sizes)  # 0.2.0 had none
+        self._first_sizes = memory.get("first_sizes", self._first_sizes)  # 0.2.0 had neither
+        self._units = memory.get("units", self._units)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The next factor, once for every output."""
         self._follow(state)
-        mixture = self._mixture(state.pseudo_response)
+        if self._units is None:
+            counting = self.basis.weights > 0
+            first = state.pseudo_response[counting]
+            lengths = np.sqrt((first.T**2 / self.basis.weights[counting]).sum(axis=1))
+            self._units = np.where(lengths > 0, lengths, 1.0)
+        mixture = self._mixture(state.pseudo_response / self._units) / self._units
         single = replace(
             state,
             columns=[column for column in state.columns if column.output == 0],

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, cross_val_score
 
 from cgboost import RBF, BLFClassifier, BLFRegressor, KernelLibrary, Linear, Precomputed
-from cgboost.estimators.latent.latent_factors import error_curve, folds, smoothed
+from cgboost.estimators.latent.latent_factors import error_curves, folds, smoothed
 from tests.estimators.latent.latent_data import (
     noisy_line,
     overlapping,
@@ -18,15 +18,16 @@ from tests.estimators.latent.latent_data import (
 )
 
 
-def test_curves_of_errors_are_added_up_and_smoothed() -> None:
+def test_curves_of_errors_are_smoothed() -> None:
     """A fold that stopped early stays at its last error, what is beyond the size is left out.
 
     Means are of three in the middle, of two at the ends; one or two values stay as they are.
     """
     curves = iter([[5.0, 4.0, 3.0, 2.0], [1.0]])
     pairs = [(np.array([0]), np.array([1])), (np.array([1]), np.array([0]))]
-    found = error_curve(pairs, lambda train, test: next(curves), 3)
-    np.testing.assert_array_equal(found, [6.0, 5.0, 4.0])
+    found = error_curves(pairs, lambda train, test: next(curves), 3)
+    np.testing.assert_array_equal(found, [[5.0, 1.0], [4.0, 1.0], [3.0, 1.0]])
+    np.testing.assert_array_equal(smoothed(found), [[4.5, 1.0], [4.0, 1.0], [3.5, 1.0]])
     for errors, wanted in (
         ([3.0, 6.0, 0.0, 9.0], [4.5, 3.0, 5.0, 4.5]),
         ([2.0], [2.0]),
@@ -142,3 +143,19 @@ def test_fits_of_the_cross_validation_share_the_time(monkeypatch: pytest.MonkeyP
     assert limits == [6e-9, *[pytest.approx(1e-9)] * 5]
     assert len([w for w in caught if "cross-validation" in str(w.message)]) == 1
     assert len(caught) == 2
+
+
+def test_one_standard_error_is_worth_fewer_factors() -> None:
+    """The first number whose smoothed mean is within one standard error of the least, by hand."""
+    X, y = (own[3::6][:70] for own in load_diabetes(return_X_y=True))
+    how = {"cv": 5, "random_state": 3}
+    best, few = (BLFRegressor("cv", rule=rule, **how).fit(X, y) for rule in ("min", "1se"))
+    curves = few.cv_fold_errors_
+    assert curves.shape == (10, 5)
+    np.testing.assert_array_equal(curves, best.cv_fold_errors_)
+    np.testing.assert_allclose(curves.mean(axis=1), few.cv_errors_)
+    folds_alone = np.transpose([smoothed(own) for own in curves.T])
+    means, at = folds_alone.mean(axis=1), best.n_components_ - 1
+    assert at == np.argmin(means)
+    allowed = means[at] + folds_alone[at].std(ddof=1) / np.sqrt(5)
+    assert few.n_components_ == 1 + np.flatnonzero(means <= allowed)[0] < best.n_components_

@@ -196,3 +196,26 @@ def test_levels_that_are_rounding_are_zero(method: str) -> None:
     levels = np.concatenate([own.term.intercept for own in model.functions_.values()])
     assert np.any(levels == 0.0)
     assert np.all((levels == 0.0) | (np.abs(levels) > 1e-6))
+
+
+def test_functions_of_monotone_features_are_monotone() -> None:
+    """Everywhere, where the free model falls; other trees are refused with what to take."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(800, 3))
+    y = np.sin(4 * X[:, 0]) + X[:, 1] ** 2 - X[:, 2] + 0.3 * rng.normal(size=800)
+    free = AdditiveRegressor(random_state=0).fit(X, y)
+    model = AdditiveRegressor(monotonic_cst=[1, 0, -1], random_state=0).fit(X, y)
+    grid = np.linspace(-1.2, 1.2, 2001)
+    for feature, sign in ((0, 1), (2, -1)):
+        rows = np.zeros((len(grid), 3))
+        rows[:, feature] = grid
+        assert np.diff(sign * model.predict(rows)).min() >= 0.0
+    rows = np.column_stack([grid, 0 * grid, 0 * grid])
+    assert np.diff(free.predict(rows)[::100]).min() < -0.1
+    sums = model.intercept_ + sum(own(X[:, j]) for j, own in model.functions_.items())
+    np.testing.assert_allclose(sums, model.predict(X))
+    for own in ({"method": "backfitting"}, {"smoother": LinearRegression()}):
+        with pytest.raises(
+            ValueError, match=r"monotonic_cst is for the trees of method='one-pass'"
+        ):
+            AdditiveRegressor(monotonic_cst=[1, 0, 0], **own).fit(X, y)
