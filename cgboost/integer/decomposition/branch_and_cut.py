@@ -354,8 +354,8 @@ class InTurns(Callback):
     cut : BranchAndCut
     gap : float
         Relative gap that ends the search.
-    share : float, default=0.5
-        Of the time, that of branch and cut.
+    share : float or None, default=0.5
+        Of the time, that of branch and cut; None: the tree search is alone.
     time_limit : float or None
         Of both.
 
@@ -363,6 +363,8 @@ class InTurns(Callback):
     ----------
     made : Reformulation or None
         What the tree search solves, once it is there.
+    takes_part : bool
+        Whether branch and cut has turns, and goes on where the search ends without an answer.
     paused : PausedCut
         Branch and cut, which begins with its first turn.
     outcome : CutOutcome or None
@@ -373,10 +375,11 @@ class InTurns(Callback):
         self,
         cut: BranchAndCut,
         gap: float,
-        share: float = SHARE_OF_FOUND,
+        share: float | None = SHARE_OF_FOUND,
         time_limit: float | None = None,
     ) -> None:
-        self._model, self._gap, self._share = cut.model, gap, share
+        self._model, self._gap, self._share = cut.model, gap, share or 0.0
+        self.takes_part = share is not None
         self.paused = PausedCut(cut, gap)
         self._time_limit = math.inf if time_limit is None else time_limit
         self.made: Reformulation | None = None
@@ -415,7 +418,7 @@ class InTurns(Callback):
 
     def take_first_turn(self, seconds: float) -> bool:
         """The first turn, on account of the next ones; whether it has ended."""
-        if seconds <= 0.0:
+        if seconds <= 0.0 or not self.takes_part:
             return False
         has_ended = self.paused.go_on(min(seconds, self._time_limit))
         self._seen = time.perf_counter()
@@ -430,6 +433,8 @@ class InTurns(Callback):
         """
         if self.paused.has_ended:
             return True
+        if not self.takes_part:
+            return False
         now = time.perf_counter()
         passed, since = now - self._started, now - self._seen
         share = self._share_after(passed)

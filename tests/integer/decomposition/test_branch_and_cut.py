@@ -22,6 +22,7 @@ from cgboost.exceptions import BoundError
 from cgboost.generation.callbacks import Callback
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Priced
+from cgboost.integer.branch_and_price import BranchAndPrice
 from cgboost.integer.decomposition import branch_and_cut, decomposition
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.branch_and_cut import (
@@ -32,8 +33,9 @@ from cgboost.integer.decomposition.branch_and_cut import (
 )
 from cgboost.integer.decomposition.decomposition import Decomposition
 from cgboost.integer.decomposition.model import Model, as_model
+from cgboost.integer.decomposition.pricing.block import BlockError
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
-from cgboost.integer.decomposition.reformulation import reformulated
+from cgboost.integer.decomposition.reformulation import NotDecomposableError, reformulated
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
@@ -41,7 +43,7 @@ from cgboost.parallel.executors import FuturesExecutor
 from solvers import Program
 from tests.cases import law
 
-from .cases import MODELS, ModelCase, assignment, model_of, packing
+from .cases import MODELS, ModelCase, assignment, infeasible, model_of, packing
 
 INF = math.inf
 
@@ -194,6 +196,58 @@ def hard_blocks() -> tuple[Program, dict[str, object]]:
     cost = -rng.integers(20, 99, 2 * n).astype(float)
     program = Program(cost, matrix, -INF, high, 0, 1, None, np.ones(2 * n))
     return program, {f"r{row}": row // m for row in range(2 * m)}
+
+
+def test_the_tree_search_is_alone_where_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found blocks too: with duals, pool and certificate; no run of branch and cut begins."""
+    structure = slow_block(monkeypatch)[1]
+    program, _ = assignment(0)
+    for refused in ("run", "loaded"):
+        monkeypatch.setattr(BranchAndCut, refused, _refused)
+    monkeypatch.setattr(PausedCut, "go_on", _refused)
+    monkeypatch.setattr(decomposition, "FIRST_TURN", 1.0)
+    monkeypatch.setattr(BranchAndCut, "made_whole", lambda _, x: x)
+    found = decompose(program).solve(branch_and_cut=False)
+    assert found.stop_reason is StopReason.OPTIMAL
+    assert found.duals
+    assert found.pool
+    timed = divided(structure).solve(branch_and_cut=False, time_limit=0.0)
+    assert (timed.stop_reason, timed.objective) == (StopReason.TIME, INF)
+    with pytest.raises(NotDecomposableError, match=r"no blocks were found.*branch_and_cut=False"):
+        decompose(Program([1.0], [[1.0]], 0.0, 1.0)).solve(branch_and_cut=False)
+    with pytest.raises(ValueError, match="branch_and_cut must be True or False, got 0"):
+        decompose(program).solve(branch_and_cut=0)
+    monkeypatch.undo()
+    assert found.objective == pytest.approx(Decomposition(program, None, "").solve().objective)
+
+
+def test_a_search_alone_that_shows_nothing_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its solution, bound and reason are the result; what fails in it keeps what was found."""
+    model, blocks = assignment(0)
+    own = divided(structure_of(model, blocks))
+    optimum = own.solve(branch_and_cut=False).objective
+    price = BlockPricer.price
+    monkeypatch.setattr(BlockPricer, "price", lambda *_: Priced(()))
+    nothing = own.solve(branch_and_cut=False)
+    assert (nothing.stop_reason, nothing.bound) == (StopReason.NO_COLUMN, None)
+    assert not nothing.x
+    asked: list[int] = []
+
+    def breaks(self: BlockPricer, *given: Any) -> Priced:
+        asked.append(0)
+        if len(asked) > 6:
+            raise BlockError("no more")
+        return price(self, *given)
+
+    monkeypatch.setattr(BlockPricer, "price", breaks)
+    failed = own.solve(branch_and_cut=False)
+    assert failed.stop_reason is StopReason.PRICER_FAILED
+    assert failed.bound is None or failed.bound >= optimum - 1e-6
+    monkeypatch.undo()
+    run = BranchAndPrice.run
+    monkeypatch.setattr(BranchAndPrice, "run", lambda *a, **k: replace(run(*a, **k), bound=-99.0))
+    open_end = divided(structure_of(*infeasible(0))).solve(branch_and_cut=False)
+    assert (open_end.stop_reason, open_end.bound) == (StopReason.STALLED, -99.0)
 
 
 def test_ctrl_c_does_not_wait_for_a_pricing_problem(monkeypatch: pytest.MonkeyPatch) -> None:
