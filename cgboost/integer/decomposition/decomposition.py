@@ -42,9 +42,9 @@ from cgboost.integer.decomposition.branch_and_cut import (
 from cgboost.integer.decomposition.detection import detect
 from cgboost.integer.decomposition.model import Model, as_model
 from cgboost.integer.decomposition.reformulation import (
+    BlocksGivenUpError,
     NotDecomposableError,
     Reformulation,
-    SolvedMeanwhileError,
     obstacle,
     reformulated,
 )
@@ -67,6 +67,9 @@ OVER_COLUMNS = (
     "duals, their pool and a certificate"
 )
 """What to do where branch and cut had the answer before the columns."""
+
+NOT_MADE = "the time limit was reached while the blocks were made"
+"""What the message of a result has where there was no time for a search."""
 
 COSTS_MORE = "with its integers made whole the best solution costs more"
 """Why a search that is at an end has not shown an optimum."""
@@ -356,7 +359,9 @@ class Decomposition:
             )
         unit = cost_unit(self.model.program.cost)
         scaled = self if unit == 1.0 else self._divided_by(unit)
-        turns = InTurns(BranchAndCut(scaled.model), gap, self._share(branch_and_cut), time_limit)
+        end = time.perf_counter() + (math.inf if time_limit is None else float(time_limit))
+        cut = BranchAndCut(scaled.model, end)
+        turns = InTurns(cut, gap, self._share(branch_and_cut), time_limit)
         result = scaled._solve(turns, gap, time_limit, block_executor, resume, verbose, options)
         return result if unit == 1.0 else result.times(unit)
 
@@ -390,14 +395,15 @@ class Decomposition:
         if self.structure is None:
             _check_no_resume(resume, self.why)
             return self._cut(gap, time_limit, self.why, verbose, turns)
-        waiting = turns.take_turn if resume is None else None
+        waiting = turns.give_up if resume is None else None
         try:
             first = FIRST_TURN * self.structure.n_entries
             if self.detected and resume is None and turns.take_first_turn(min(first, EARLY)):
-                raise SolvedMeanwhileError("the model is solved")
+                raise BlocksGivenUpError("the model is solved")
             made = reformulated(self.structure, block_executor, unit=self._unit, waiting=waiting)
             turns.made = made
-            found = self._of_blocks(turns, made, gap, time_limit, resume, verbose, options)
+            left = _left(time_limit, start)
+            found = self._of_blocks(turns, made, gap, left, resume, verbose, options)
             if isinstance(found, DecompositionResult):
                 return found
             words = f"{self.why}; {found}"
@@ -405,8 +411,15 @@ class Decomposition:
         except NotDecomposableError as error:
             _check_no_resume(resume, str(error))
             return self._cut(gap, _left(time_limit, start), str(error), verbose, turns)
-        except SolvedMeanwhileError:
-            return self._of_cut(turns.end(), self._in_turns(verbose), self.structure)
+        except BlocksGivenUpError:
+            if turns.paused.has_ended:
+                return self._of_cut(turns.end(), self._in_turns(verbose), self.structure)
+            known = turns.rest(0.0) or CutOutcome(StopReason.TIME, math.inf, None, None)
+            return self._of_cut(known, f"{NOT_MADE}; {self.why}", self.structure)
+        except KeyboardInterrupt:  # the tree search has neither solution nor bound
+            if turns.paused.known is None:
+                raise
+            return self._of_cut(turns.paused.known, f"Ctrl-C; {self.why}", self.structure)
         finally:
             turns.paused.close()
 
@@ -469,11 +482,6 @@ class Decomposition:
             if not turns.takes_part:
                 raise
             return str(error)
-        except KeyboardInterrupt:  # the tree search has neither solution nor bound
-            known = turns.paused.known
-            if known is None:
-                raise
-            return self._of_cut(known, f"Ctrl-C; {self.why}", self.structure)
         finally:
             made.pricer.close()
 
@@ -521,13 +529,13 @@ class Decomposition:
         x = point(tree) if math.isfinite(objective) else None
         is_ended = reason in (StopReason.OPTIMAL, StopReason.GAP)
         if x is not None and is_ended:
-            x = BranchAndCut(self.model).made_whole(x)
+            x, ended = turns.cut.made_whole(x)
             whole = self.model.program.objective_value(x)
             if relative(whole, objective) > max(gap, INTEGRAL):
                 if turns.takes_part:
                     return None
                 reason, message = StopReason.STALLED, f"{COSTS_MORE}; {self.why}"
-            objective = whole
+            objective, reason = whole, ended or reason
         of_cut, x_of_cut = turns.paused.best
         if x_of_cut is not None and of_cut < objective:
             x, objective = x_of_cut, of_cut
@@ -579,7 +587,7 @@ class Decomposition:
             sys.stderr.write(f"not decomposed, HiGHS solves the model{sense}: {why}\n")
         found = turns.rest(time_limit)
         return self._of_cut(
-            found or BranchAndCut(self.model).run(gap, time_limit, log=verbose > 0),
+            found or turns.cut.run(gap, time_limit, log=verbose > 0),
             f"solved by branch and cut in HiGHS, without a decomposition: {why}",
         )
 

@@ -33,14 +33,19 @@ from cgboost.integer.decomposition.branch_and_cut import (
 )
 from cgboost.integer.decomposition.decomposition import Decomposition
 from cgboost.integer.decomposition.model import Model, as_model
-from cgboost.integer.decomposition.pricing.block import BlockError
+from cgboost.integer.decomposition.pricing.block import BlockError, BlockRequest, BlockTimeError
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
-from cgboost.integer.decomposition.reformulation import NotDecomposableError, reformulated
+from cgboost.integer.decomposition.reformulation import (
+    BlocksGivenUpError,
+    NotDecomposableError,
+    reformulated,
+)
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.parallel.executors import FuturesExecutor
 from solvers import Program
+from solvers.backends import highs as highs_backend
 from tests.cases import law
 
 from .cases import MODELS, ModelCase, assignment, infeasible, model_of, packing
@@ -114,6 +119,69 @@ def test_branch_and_cut_has_its_turn_while_blocks_are_made(monkeypatch: pytest.M
     assert result.tree is None
     assert result.structure is structure
     assert result.objective == pytest.approx(Decomposition(model, None, "").solve().objective)
+
+
+def endless(n: int = 20) -> Program:
+    """A block of n rows over a cone, and a linking row."""
+    rng = np.random.default_rng(0)
+    matrix = np.vstack([rng.uniform(-1, 1, (n, 2 * n)), np.ones(2 * n)])
+    high = np.r_[np.zeros(n), 9.0]
+    return Program(rng.uniform(-2, -1, 2 * n), matrix, -INF, high, 0.0, INF)
+
+
+def test_branch_and_cut_has_its_turn_while_rays_are_sought(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the linear programs that find whether a block has rays, and the one of least cost."""
+    program, n = endless(), 20
+    structure = structure_of(as_model(program), {f"r{i}": 0 for i in range(n)})
+    asked: list[int] = []
+
+    def waiting() -> bool:
+        asked.append(0)
+        return len(asked) > 2
+
+    with pytest.raises(BlocksGivenUpError, match="directions"):
+        reformulated(structure, waiting=waiting)
+    assert len(asked) == 3
+    problem = reformulated(structure).pricer.problems[0]
+    problem.waiting = waiting
+    request = BlockRequest(problem.block.cost, problem.block.lower, problem.block.upper)
+    asked[:] = []
+    with pytest.raises(BlockTimeError, match="directions"):
+        problem.solve(request)
+    assert len(asked) == 3  # before the problem, and twice in it
+    problem.waiting = None
+    monkeypatch.setattr(highs_backend, "run_highs", lambda _: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        problem.solve(request)
+
+
+def test_time_counts_while_blocks_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What branch and cut knows by then is the result; without it, that the time is up."""
+    model, structure = slow_block(monkeypatch)
+    own = divided(structure)
+    timed = own.solve(time_limit=0.0, branch_and_cut=False)
+    assert (timed.stop_reason, timed.bound, timed.tree) == (StopReason.TIME, None, None)
+    assert decomposition.NOT_MADE in timed.message
+    optimum = Decomposition(model, None, "").solve().objective
+    turns = iter([False])
+    monkeypatch.setattr(InTurns, "take_turn", lambda self: next(turns) and self.paused.has_ended)
+    monkeypatch.setattr(PausedCut, "known", CutOutcome(StopReason.INTERRUPTED, INF, -1e9, None))
+    monkeypatch.setattr(PausedCut, "has_begun", True)
+    monkeypatch.setattr(PausedCut, "go_on", lambda *_: False)
+    timed = own.solve(time_limit=0.0)
+    assert (timed.stop_reason, timed.bound) == (StopReason.TIME, -1e9)
+    assert timed.bound <= optimum
+
+
+def test_integers_are_made_whole_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the point is as it was, and the end says what has come between."""
+    model = as_model(replace(endless(), integrality=(np.arange(40) == 0).astype(float)))
+    x = np.zeros(len(model.names))
+    same, ended = BranchAndCut(model, time.perf_counter() - 1.0).made_whole(x)
+    assert (same is x, ended) == (True, StopReason.TIME)
+    monkeypatch.setattr(highs_backend, "run_highs", lambda _: signal.raise_signal(signal.SIGINT))
+    same, ended = BranchAndCut(model).made_whole(x)
+    assert (same is x, ended) == (True, StopReason.INTERRUPTED)
 
 
 def test_branch_and_cut_that_had_turns_goes_on_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,7 +274,7 @@ def test_the_tree_search_is_alone_where_asked(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(BranchAndCut, refused, _refused)
     monkeypatch.setattr(PausedCut, "go_on", _refused)
     monkeypatch.setattr(decomposition, "FIRST_TURN", 1.0)
-    monkeypatch.setattr(BranchAndCut, "made_whole", lambda _, x: x)
+    monkeypatch.setattr(BranchAndCut, "made_whole", lambda _, x: (x, None))
     found = decompose(program).solve(branch_and_cut=False)
     assert found.stop_reason is StopReason.OPTIMAL
     assert found.duals

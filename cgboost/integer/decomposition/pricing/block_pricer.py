@@ -107,6 +107,7 @@ class BlockProblem:
             raise BlockTimeError("the model is solved")
         started = time.perf_counter()
         if self._rays is not None:
+            self._rays.waiting = self.waiting
             direction, cost = self._rays.solve(request)
             if direction is not None:
                 return Found(-math.inf, [], [direction])
