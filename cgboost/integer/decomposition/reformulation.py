@@ -249,8 +249,13 @@ def reformulated(
     below = np.zeros(len(groups))
     master.add([replace(column, values=np.r_[column.values, below]) for column in own])
     subproblems = [
-        replace(block, convexity=len(sides) + k, linking=_with_rows(block.linking, len(rows)))
-        for k, (_, block) in enumerate(made)
+        replace(
+            block,
+            convexity=len(sides) + k,
+            linking=_with_rows(block.linking, len(rows)),
+            copies=len(group),
+        )
+        for k, (group, block) in enumerate(made)
     ]
     residual = _are_residual(subproblems, own) and ">=" not in senses
     pricer = BlockPricer(
