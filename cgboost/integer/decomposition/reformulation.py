@@ -94,7 +94,10 @@ class BlocksGivenUpError(CGBoostError):
 
 
 class NotDecomposableError(CGBoostError, ValueError):
-    """Branch-and-price on this structure could miss the optimum; branch and cut goes on."""
+    """There is nothing to decompose: a row or a variable leaves no value, or there are no blocks.
+
+    Branch and cut solves the model, unless it is left out.
+    """
 
 
 @dataclass(frozen=True, eq=False)
