@@ -23,7 +23,7 @@ from cgboost.exceptions import CertificateError
 from cgboost.generation.columns import Column
 from cgboost.generation.history import Result
 from cgboost.integer.branching.decisions import Apart, Together
-from cgboost.integer.decomposition.decomposition import FOUND, OVER_COLUMNS, DecompositionResult
+from cgboost.integer.decomposition.decomposition import IN_TURNS, OVER_COLUMNS, DecompositionResult
 from cgboost.integer.result import BranchAndPriceResult, NodeProof, TreeProof
 from cgboost.proofs.exact_fit import OF_COLUMNS, ExactFit, down, up
 from cgboost.proofs.proof_files import digest, gap_above, write_proof, write_table
@@ -249,7 +249,7 @@ def save_decomposed(result: DecompositionResult, path: Any, data: Any) -> Path:
     tree = result.tree
     record = None if tree is None else tree.proof
     if tree is None or record is None:
-        hint = f"; {OVER_COLUMNS}" if FOUND in result.message else ""
+        hint = f"; {OVER_COLUMNS}" if result.message.startswith(IN_TURNS) else ""
         raise CertificateError(
             "the model was not solved over the columns of its blocks, or in a resumed search: its "
             f"bound is the word of the solver alone ({result.message}){hint}"

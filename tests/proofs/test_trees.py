@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 from cgboost import BranchAndPrice, ColumnGeneration, decompose
 from cgboost.exceptions import CertificateError
 from cgboost.generation import Column
-from cgboost.integer.decomposition.decomposition import FOUND, IN_TURNS
+from cgboost.integer.decomposition.decomposition import IN_TURNS
 from cgboost.integer.decomposition.model import Model
 from cgboost.masters import LinearMaster
 from cgboost.pricing import solve_knapsack
@@ -148,9 +148,9 @@ def test_decomposed_models_are_verified(tmp_path: Path) -> None:
     assert "is this + 0.0" in claims["claims"]
     for what, forged in forgeries(claims):
         assert refusal(sealed(forged, tmp_path / "forged.json"), tmp_path / "proof.npy"), what
-    found = replace(result, tree=None, duals={}, message=f"{IN_TURNS}: 2 {FOUND}")
-    assert "decompose(model, result.structure)" in str(found)
-    with pytest.raises(CertificateError, match=r"word of the solver alone.*result\.structure"):
+    found = replace(result, tree=None, duals={}, message=f"{IN_TURNS}: blocks as given")
+    assert "solve(branch_and_cut=False)" in str(found)
+    with pytest.raises(CertificateError, match=r"word of the solver alone.*branch_and_cut=False"):
         found.certificate(tmp_path / "proof.json")
     with pytest.raises(CertificateError, match=r"word of the solver alone .*given\)$"):
         replace(result, tree=None).certificate(tmp_path / "proof.json")

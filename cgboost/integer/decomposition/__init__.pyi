@@ -7,4 +7,5 @@ from .decomposition import ModelSolution as ModelSolution
 from .model import Model as Model
 from .model_parts import ModelError as ModelError
 from .pricing.block import BlockError as BlockError
+from .reformulation import NotDecomposableError as NotDecomposableError
 from .structure_files import StructureError as StructureError

@@ -101,10 +101,12 @@ class BranchAndCut:
     Parameters
     ----------
     model : Model
+    end : float, default=inf
+        Until when the linear program of the integers may run, by :func:`time.perf_counter`.
     """
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
+    def __init__(self, model: Model, end: float = math.inf) -> None:
+        self.model, self.end = model, end
 
     def run(self, gap: float, time_limit: float | None, *, log: bool = False) -> CutOutcome:
         """Solve the model; what is known when the time is up, or after Ctrl-C.
@@ -190,8 +192,9 @@ class BranchAndCut:
         if not model.integer.any():  # on its way, a linear program has no bound
             own = info.objective_function_value if reason is StopReason.OPTIMAL else -math.inf
         x = np.array(highs.getSolution().col_value) if known else None
-        if x is not None and model.integer.any() and reason is StopReason.OPTIMAL:
-            x = self._cleaned(highs, x)
+        if x is not None and reason is StopReason.OPTIMAL:
+            x, ended = self.made_whole(x)
+            reason = reason if ended is None else ended
         objective = math.inf if x is None else program.objective_value(x)
         bound: float | None = min(own, objective) if math.isfinite(own) else None
         bound = WITHOUT_OPTIMUM.get(reason, bound)
@@ -204,19 +207,20 @@ class BranchAndCut:
             return CutOutcome(StopReason.INFEASIBLE, math.inf, math.inf, None)
         return CutOutcome(StopReason.OPTIMAL, constant, constant, nothing)
 
-    def made_whole(self, x: Vector) -> Vector:
-        """The best point with these integers made whole; the point as it is where none is there."""
-        return self._cleaned(self.loaded(0.0), x) if self.model.integer.any() else x
-
-    def _cleaned(self, highs: highspy.Highs, x: Vector) -> Vector:
+    def made_whole(self, x: Vector) -> tuple[Vector, StopReason | None]:
         """The best point with these integers made whole; the point as it is where none is there.
 
-        Branch and cut accepts integers and rows that are off by 1e-6, a linear program less.
+        And what has ended the search for it, if anything has. Branch and cut accepts integers and
+        rows that are off by 1e-6, a linear program less.
         """
         model, n = self.model, len(self.model.names)
+        if not model.integer.any():
+            return x, None
+        highs = self.loaded(0.0)  # a model that had turns has another callback
         set_options(
             highs,
             output_flag=False,
+            time_limit=max(0.0, self.end - time.perf_counter()),
             primal_feasibility_tolerance=WHOLE_FEASIBILITY,
             dual_feasibility_tolerance=WHOLE_FEASIBILITY,
         )
@@ -226,10 +230,12 @@ class BranchAndCut:
         every = np.arange(n, dtype=np.int32)
         checked(highs.changeColsBounds(n, every, *ends), "the bounds of whole variables")
         checked(highs.changeColsIntegrality(n, every, np.zeros(n, np.uint8)), "the integrality")
-        checked(run_highs(highs), "the linear program of whole variables")
-        if highs.getModelStatus().name != "kOptimal":
-            return x
-        return np.where(model.integer, whole, np.array(highs.getSolution().col_value))
+        if run_interruptible(highs):
+            return x, StopReason.INTERRUPTED
+        status = highs.getModelStatus().name
+        if status != "kOptimal":
+            return x, StopReason.TIME if status == "kTimeLimit" else None
+        return np.where(model.integer, whole, np.array(highs.getSolution().col_value)), None
 
 
 class PausedCut:
@@ -354,8 +360,8 @@ class InTurns(Callback):
     cut : BranchAndCut
     gap : float
         Relative gap that ends the search.
-    share : float, default=0.5
-        Of the time, that of branch and cut.
+    share : float or None, default=0.5
+        Of the time, that of branch and cut; None: the tree search is alone.
     time_limit : float or None
         Of both.
 
@@ -363,6 +369,8 @@ class InTurns(Callback):
     ----------
     made : Reformulation or None
         What the tree search solves, once it is there.
+    takes_part : bool
+        Whether branch and cut has turns, and goes on where the search ends without an answer.
     paused : PausedCut
         Branch and cut, which begins with its first turn.
     outcome : CutOutcome or None
@@ -373,10 +381,11 @@ class InTurns(Callback):
         self,
         cut: BranchAndCut,
         gap: float,
-        share: float = SHARE_OF_FOUND,
+        share: float | None = SHARE_OF_FOUND,
         time_limit: float | None = None,
     ) -> None:
-        self._model, self._gap, self._share = cut.model, gap, share
+        self.cut, self._model, self._gap, self._share = cut, cut.model, gap, share or 0.0
+        self.takes_part = share is not None
         self.paused = PausedCut(cut, gap)
         self._time_limit = math.inf if time_limit is None else time_limit
         self.made: Reformulation | None = None
@@ -413,9 +422,13 @@ class InTurns(Callback):
         self.outcome = self.paused.outcome()
         return self.outcome
 
+    def give_up(self) -> bool:
+        """Whether to leave blocks that are still being made: the model is solved, or time is up."""
+        return self.take_turn() or time.perf_counter() > self.cut.end
+
     def take_first_turn(self, seconds: float) -> bool:
         """The first turn, on account of the next ones; whether it has ended."""
-        if seconds <= 0.0:
+        if seconds <= 0.0 or not self.takes_part:
             return False
         has_ended = self.paused.go_on(min(seconds, self._time_limit))
         self._seen = time.perf_counter()
@@ -430,6 +443,8 @@ class InTurns(Callback):
         """
         if self.paused.has_ended:
             return True
+        if not self.takes_part:
+            return False
         now = time.perf_counter()
         passed, since = now - self._started, now - self._seen
         share = self._share_after(passed)

@@ -42,9 +42,9 @@ from cgboost.integer.decomposition.branch_and_cut import (
 from cgboost.integer.decomposition.detection import detect
 from cgboost.integer.decomposition.model import Model, as_model
 from cgboost.integer.decomposition.reformulation import (
+    BlocksGivenUpError,
     NotDecomposableError,
     Reformulation,
-    SolvedMeanwhileError,
     obstacle,
     reformulated,
 )
@@ -62,14 +62,17 @@ SHOWING_NOTHING = (StopReason.NO_COLUMN, StopReason.STALLED, StopReason.NO_BRANC
 IN_TURNS = "solved by branch and cut in HiGHS, in turns with a tree search"
 """How the message of a result begins where branch and cut had the answer first."""
 
-FOUND = "blocks were found"
-"""What the message of a result has where blocks were not given."""
-
 OVER_COLUMNS = (
-    "decompose(model, result.structure).solve() takes the blocks as given and begins with their "
-    "columns: if these decide before branch and cut does, they bring duals and a certificate"
+    "solve(branch_and_cut=False) solves the model over the columns of its blocks alone, with "
+    "duals, their pool and a certificate"
 )
-"""What to do where branch and cut had the answer before the columns of found blocks."""
+"""What to do where branch and cut had the answer before the columns."""
+
+NOT_MADE = "the time limit was reached while the blocks were made"
+"""What the message of a result has where there was no time for a search."""
+
+COSTS_MORE = "with its integers made whole the best solution costs more"
+"""Why a search that is at an end has not shown an optimum."""
 
 WORTH = re.compile(r"(;|, or) (any solution )?costs at least [-+.\d]+(e[-+]?\d+)?")
 """What a message of a search says of solutions that it has not ruled out."""
@@ -153,9 +156,8 @@ class DecompositionResult:
     duals : dict of str to float
         Duals of the linking rows by name, in the relaxation of the root: by how much its optimum,
         in the sense of the model, rises with each unit of a side of the row. Empty where there is
-        none, as where branch and cut was faster, which with found blocks has the first turn;
-        ``decompose(model, result.structure)`` begins with the columns. See
-        :class:`~cgboost.integer.BranchAndPriceResult`.
+        none, as where branch and cut was faster; ``solve(branch_and_cut=False)`` leaves it out.
+        See :class:`~cgboost.integer.BranchAndPriceResult`.
     solutions : list of ModelSolution
         The best ten that were met at most, best first; the first is ``x``.
     """
@@ -256,7 +258,7 @@ class DecompositionResult:
         if self.tree is not None:
             lines.append(f"nodes        {self.tree.n_nodes}")
             lines.append(f"columns      {self.tree.n_generated}")
-        if self.message.startswith(IN_TURNS) and FOUND in self.message and not self.duals:
+        if self.message.startswith(IN_TURNS) and not self.duals:
             lines.append(f"duals        none: {OVER_COLUMNS}")
         return "\n".join(lines)
 
@@ -297,18 +299,25 @@ class Decomposition:
         gap: float = 1e-6,
         time_limit: float | None = None,
         *,
+        branch_and_cut: bool = True,
         block_executor: Executor | futures.Executor | None = None,
         resume: str | os.PathLike[str] | None = None,
         verbose: int = 0,
         **options: Any,
     ) -> DecompositionResult:
-        """Solve by branch-and-price; without blocks, by branch and cut in HiGHS.
+        """Solve by branch-and-price and, in turns with it, by branch and cut in HiGHS.
+
+        Without blocks by branch and cut alone.
 
         Parameters
         ----------
         gap : float, default=1e-6
         time_limit : float or None
             Seconds.
+        branch_and_cut : bool, default=True
+            Whether branch and cut in HiGHS takes turns with the tree search, and goes on where this
+            ends without an answer. False: the tree search alone, with duals, pool and certificate,
+            however long it takes; what it leaves open stays so.
         block_executor : Executor, concurrent.futures.Executor or None
             Solves the pricing problems of the blocks; see :mod:`cgboost.parallel`. None: one block
             after another.
@@ -326,9 +335,15 @@ class Decomposition:
         ------
         DecompositionError
             If the result does not hold in the model.
+        NotDecomposableError
+            Without branch and cut, for a model that is not decomposed.
         TypeError
             For an option that is no parameter of :class:`~cgboost.BranchAndPrice`.
+        ValueError
+            For a value that no such parameter can have.
         """
+        if not isinstance(branch_and_cut, bool | np.bool_):
+            raise ValueError(f"branch_and_cut must be True or False, got {branch_and_cut!r}")
         check_whole("verbose", verbose, 0)
         check_number("gap", gap, 0.0)
         if time_limit is not None:
@@ -343,11 +358,18 @@ class Decomposition:
                 f"solve() got {wrong[0]!r}, which is no parameter of BranchAndPrice{hint}"
             )
         unit = cost_unit(self.model.program.cost)
-        if unit == 1.0:
-            return self._solve(gap, time_limit, block_executor, resume, verbose, options)
-        scaled = self._divided_by(unit)
-        result = scaled._solve(gap, time_limit, block_executor, resume, verbose, options)
-        return result.times(unit)
+        scaled = self if unit == 1.0 else self._divided_by(unit)
+        end = time.perf_counter() + (math.inf if time_limit is None else float(time_limit))
+        cut = BranchAndCut(scaled.model, end)
+        turns = InTurns(cut, gap, self._share(branch_and_cut), time_limit)
+        result = scaled._solve(turns, gap, time_limit, block_executor, resume, verbose, options)
+        return result if unit == 1.0 else result.times(unit)
+
+    def _share(self, branch_and_cut: bool) -> float | None:
+        """Of the time, that of branch and cut; None without it."""
+        if not branch_and_cut:
+            return None
+        return SHARE_OF_FOUND if self.detected else SHARE_OF_GIVEN
 
     def _divided_by(self, unit: float) -> Decomposition:
         """The same with costs in another unit."""
@@ -360,6 +382,7 @@ class Decomposition:
 
     def _solve(
         self,
+        turns: InTurns,
         gap: float,
         time_limit: float | None,
         block_executor: Executor | futures.Executor | None,
@@ -371,17 +394,16 @@ class Decomposition:
         start = time.perf_counter()
         if self.structure is None:
             _check_no_resume(resume, self.why)
-            return self._cut(gap, time_limit, self.why, verbose)
-        share = SHARE_OF_FOUND if self.detected else SHARE_OF_GIVEN
-        turns = InTurns(BranchAndCut(self.model), gap, share, time_limit)
-        waiting = turns.take_turn if resume is None else None
+            return self._cut(gap, time_limit, self.why, verbose, turns)
+        waiting = turns.give_up if resume is None else None
         try:
             first = FIRST_TURN * self.structure.n_entries
             if self.detected and resume is None and turns.take_first_turn(min(first, EARLY)):
-                raise SolvedMeanwhileError("the model is solved")
+                raise BlocksGivenUpError("the model is solved")
             made = reformulated(self.structure, block_executor, unit=self._unit, waiting=waiting)
             turns.made = made
-            found = self._of_blocks(turns, made, gap, time_limit, resume, verbose, options)
+            left = _left(time_limit, start)
+            found = self._of_blocks(turns, made, gap, left, resume, verbose, options)
             if isinstance(found, DecompositionResult):
                 return found
             words = f"{self.why}; {found}"
@@ -389,8 +411,15 @@ class Decomposition:
         except NotDecomposableError as error:
             _check_no_resume(resume, str(error))
             return self._cut(gap, _left(time_limit, start), str(error), verbose, turns)
-        except SolvedMeanwhileError:
-            return self._of_cut(turns.end(), self._in_turns(verbose), self.structure)
+        except BlocksGivenUpError:
+            if turns.paused.has_ended:
+                return self._of_cut(turns.end(), self._in_turns(verbose), self.structure)
+            known = turns.rest(0.0) or CutOutcome(StopReason.TIME, math.inf, None, None)
+            return self._of_cut(known, f"{NOT_MADE}; {self.why}", self.structure)
+        except KeyboardInterrupt:  # the tree search has neither solution nor bound
+            if turns.paused.known is None:
+                raise
+            return self._of_cut(turns.paused.known, f"Ctrl-C; {self.why}", self.structure)
         finally:
             turns.paused.close()
 
@@ -433,28 +462,26 @@ class Decomposition:
         try:
             tree = search.run(gap, time_limit, resume=resume)
             has_failed = tree.stop_reason is StopReason.PRICER_FAILED
-            if tree.error is not None and (self.detected or has_failed):
+            if tree.error is not None and (self.detected or has_failed) and turns.takes_part:
                 raise tree.error
             turns.check_bound(tree)
             if turns.outcome is not None and turns.outcome.is_conclusive:
                 words = self._in_turns(verbose)
                 found = self._of_cut(turns.outcome, words, self.structure, tree, constant)
                 return self._with_others(found, tree, made)
-            if self._is_open(tree, constant):
+            is_open = self._is_open(tree, constant)
+            if is_open and turns.takes_part:
                 return WORTH.sub("", tree.message)
-            best = self._best_of(tree, turns, made.point, constant, gap)
+            best = self._best_of(tree, turns, made.point, constant, gap, is_open)
             if best is not None:
                 return self._with_others(best, tree, made)
-            return "with its integers made whole the best solution costs more"
+            return COSTS_MORE
         except (ResumeError, PersistenceError):
             raise
         except CGBoostError as error:
-            return str(error)
-        except KeyboardInterrupt:  # the tree search has neither solution nor bound
-            known = turns.paused.known
-            if known is None:
+            if not turns.takes_part:
                 raise
-            return self._of_cut(known, f"Ctrl-C; {self.why}", self.structure)
+            return str(error)
         finally:
             made.pricer.close()
 
@@ -487,23 +514,28 @@ class Decomposition:
         point: Callable[[BranchAndPriceResult], Vector],
         constant: float,
         gap: float,
+        is_open: bool,
     ) -> DecompositionResult | None:
         """The better solution and the better bound of the tree search and of branch and cut.
 
-        None where the tree search is at an end, but with its integers off by no more than
-        tolerances: y = 1e-6 in x ≤ 1e6·y.
+        None where branch and cut has to go on: the tree search is at an end, but with its integers
+        off by no more than tolerances, such as y = 1e-6 in x ≤ 1e6·y.
         """
         words = WITHOUT_POINT.sub(NO_POINT_LEFT, WORTH.sub("", tree.message))
         reason, message = tree.stop_reason, f"{words}; {self.why}".removeprefix("; ")
+        if is_open and reason is StopReason.INFEASIBLE:
+            reason = StopReason.STALLED
         objective = tree.objective + constant
         x = point(tree) if math.isfinite(objective) else None
         is_ended = reason in (StopReason.OPTIMAL, StopReason.GAP)
         if x is not None and is_ended:
-            x = BranchAndCut(self.model).made_whole(x)
+            x, ended = turns.cut.made_whole(x)
             whole = self.model.program.objective_value(x)
             if relative(whole, objective) > max(gap, INTEGRAL):
-                return None
-            objective = whole
+                if turns.takes_part:
+                    return None
+                reason, message = StopReason.STALLED, f"{COSTS_MORE}; {self.why}"
+            objective, reason = whole, ended or reason
         of_cut, x_of_cut = turns.paused.best
         if x_of_cut is not None and of_cut < objective:
             x, objective = x_of_cut, of_cut
@@ -542,15 +574,20 @@ class Decomposition:
         time_limit: float | None,
         why: str,
         verbose: int,
-        turns: InTurns | None = None,
+        turns: InTurns,
     ) -> DecompositionResult:
         """Branch and cut alone; where it has had turns, it goes on."""
+        if not turns.takes_part:
+            raise NotDecomposableError(
+                f"the model is not decomposed ({why}), so that branch_and_cut=False leaves nothing "
+                "that solves it: leave it out, or give other blocks"
+            )
         if verbose:
             sense = ", as a minimisation" if self.model.maximize else ""
             sys.stderr.write(f"not decomposed, HiGHS solves the model{sense}: {why}\n")
-        found = None if turns is None else turns.rest(time_limit)
+        found = turns.rest(time_limit)
         return self._of_cut(
-            found or BranchAndCut(self.model).run(gap, time_limit, log=verbose > 0),
+            found or turns.cut.run(gap, time_limit, log=verbose > 0),
             f"solved by branch and cut in HiGHS, without a decomposition: {why}",
         )
 
@@ -682,7 +719,7 @@ def decompose(
         found = detect(own)
         if found is None:
             return Decomposition(own, None, "no blocks were found")
-        why = f"{found.structure.n_blocks} {FOUND}, linked by {found.why}"
+        why = f"{found.structure.n_blocks} blocks were found, linked by {found.why}"
         return Decomposition(own, found.structure, why, detected=True)
     if callable(blocks):
         blocks = {row: blocks(row) for row in own.row_names}

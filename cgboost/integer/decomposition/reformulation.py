@@ -38,7 +38,7 @@ from cgboost.integer.branching.rules import (
 )
 from cgboost.integer.decomposition.blocks import Positions, Structure
 from cgboost.integer.decomposition.model import whole_ends
-from cgboost.integer.decomposition.pricing.block import Block
+from cgboost.integer.decomposition.pricing.block import Block, BlockTimeError
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 from cgboost.integer.decomposition.pricing.ray_problem import has_rays
 from cgboost.integer.decomposition.row_names import BlockName, LinkingRow
@@ -89,12 +89,15 @@ class IntegralPoint:
         search.offer(counts, "whole points")
 
 
-class SolvedMeanwhileError(CGBoostError):
-    """The model is solved, and needs no reformulation."""
+class BlocksGivenUpError(CGBoostError):
+    """Blocks are not made to the end: the model is solved, or the time is up."""
 
 
 class NotDecomposableError(CGBoostError, ValueError):
-    """Branch-and-price on this structure could miss the optimum; branch and cut goes on."""
+    """There is nothing to decompose: a row or a variable leaves no value, or there are no blocks.
+
+    Branch and cut solves the model, unless it is left out.
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,13 +191,14 @@ def reformulated(
     """Master, pricer and branching rules of a structure.
 
     Blocks are priced on the executor, if there is one. The costs are those of the model divided by
-    ``unit``, a power of two. ``waiting`` is called between blocks, and says whether to give up.
+    ``unit``, a power of two. ``waiting`` is called between blocks and while HiGHS looks for their
+    rays, and says whether to give up.
 
     Raises
     ------
     NotDecomposableError
         For a row or a variable that leaves no solution.
-    SolvedMeanwhileError
+    BlocksGivenUpError
         Where ``waiting`` says so.
     """
     _check(structure)
@@ -216,9 +220,12 @@ def reformulated(
     coefficients = sp.csc_array(model.matrix[linking[[k for k, _, _ in sides]]])
     every: list[tuple[tuple[int, ...], Block]] = []
     for group in structure.groups():
-        every.append((group, _block(structure, group[0], coefficients)))
+        try:
+            every.append((group, _block(structure, group[0], coefficients, waiting=waiting)))
+        except BlockTimeError as error:
+            raise BlocksGivenUpError(str(error)) from error
         if waiting is not None and waiting():
-            raise SolvedMeanwhileError("the model is solved")
+            raise BlocksGivenUpError("the blocks are not wanted any more")
     discrete = np.zeros(structure.n_blocks + 1, dtype=np.bool_)  # the last is of no block
     for group, block in every:
         discrete[list(group)] = block.discrete
@@ -245,8 +252,13 @@ def reformulated(
     below = np.zeros(len(groups))
     master.add([replace(column, values=np.r_[column.values, below]) for column in own])
     subproblems = [
-        replace(block, convexity=len(sides) + k, linking=_with_rows(block.linking, len(rows)))
-        for k, (_, block) in enumerate(made)
+        replace(
+            block,
+            convexity=len(sides) + k,
+            linking=_with_rows(block.linking, len(rows)),
+            copies=len(group),
+        )
+        for k, (group, block) in enumerate(made)
     ]
     residual = _are_residual(subproblems, own) and ">=" not in senses
     pricer = BlockPricer(
@@ -305,6 +317,7 @@ def _block(
     block: int,
     coefficients: sp.csc_array,
     rays: bool | None = None,
+    waiting: Callable[[], bool] | None = None,
 ) -> Block:
     """The data of a block; its convexity row is still to come."""
     model = structure.model
@@ -324,7 +337,7 @@ def _block(
         row_upper=sides[1],
         linking=sp.csr_array(coefficients[:, own]),
         convexity=-1,
-        has_rays=has_rays(matrix, sides, (lower, upper)) if rays is None else rays,
+        has_rays=has_rays(matrix, sides, (lower, upper), waiting) if rays is None else rays,
     )
 
 

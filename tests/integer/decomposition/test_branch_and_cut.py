@@ -21,6 +21,7 @@ from cgboost.exceptions import BoundError
 from cgboost.generation.callbacks import Callback
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Priced
+from cgboost.integer.branch_and_price import BranchAndPrice
 from cgboost.integer.decomposition import branch_and_cut, decomposition
 from cgboost.integer.decomposition.blocks import Structure, structure_of
 from cgboost.integer.decomposition.branch_and_cut import (
@@ -31,18 +32,28 @@ from cgboost.integer.decomposition.branch_and_cut import (
 )
 from cgboost.integer.decomposition.decomposition import Decomposition
 from cgboost.integer.decomposition.model import Model, as_model
-from cgboost.integer.decomposition.pricing.block import BlockRequest, Found
+from cgboost.integer.decomposition.pricing.block import (
+    BlockError,
+    BlockRequest,
+    BlockTimeError,
+    Found,
+)
 from cgboost.integer.decomposition.pricing.block_pricer import BlockPricer
 from cgboost.integer.decomposition.pricing.highs_block import HighsBlock
-from cgboost.integer.decomposition.reformulation import reformulated
+from cgboost.integer.decomposition.reformulation import (
+    BlocksGivenUpError,
+    NotDecomposableError,
+    reformulated,
+)
 from cgboost.integer.reporting.callbacks import TreeState
 from cgboost.integer.reporting.progress import TreeProgress
 from cgboost.integer.result import BranchAndPriceResult
 from cgboost.parallel.executors import FuturesExecutor
 from solvers import Program
+from solvers.backends import highs as highs_backend
 from tests.cases import law
 
-from .cases import MODELS, ModelCase, assignment, model_of, packing
+from .cases import MODELS, ModelCase, assignment, infeasible, model_of, packing
 
 INF = math.inf
 
@@ -113,6 +124,69 @@ def test_branch_and_cut_has_its_turn_while_blocks_are_made(monkeypatch: pytest.M
     assert result.tree is None
     assert result.structure is structure
     assert result.objective == pytest.approx(Decomposition(model, None, "").solve().objective)
+
+
+def endless(n: int = 20) -> Program:
+    """A block of n rows over a cone, and a linking row."""
+    rng = np.random.default_rng(0)
+    matrix = np.vstack([rng.uniform(-1, 1, (n, 2 * n)), np.ones(2 * n)])
+    high = np.r_[np.zeros(n), 9.0]
+    return Program(rng.uniform(-2, -1, 2 * n), matrix, -INF, high, 0.0, INF)
+
+
+def test_branch_and_cut_has_its_turn_while_rays_are_sought(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the linear programs that find whether a block has rays, and the one of least cost."""
+    program, n = endless(), 20
+    structure = structure_of(as_model(program), {f"r{i}": 0 for i in range(n)})
+    asked: list[int] = []
+
+    def waiting() -> bool:
+        asked.append(0)
+        return len(asked) > 2
+
+    with pytest.raises(BlocksGivenUpError, match="directions"):
+        reformulated(structure, waiting=waiting)
+    assert len(asked) == 3
+    problem = reformulated(structure).pricer.problems[0]
+    problem.waiting = waiting
+    request = BlockRequest(problem.block.cost, problem.block.lower, problem.block.upper)
+    asked[:] = []
+    with pytest.raises(BlockTimeError, match="directions"):
+        problem.solve(request)
+    assert len(asked) == 3  # before the problem, and twice in it
+    problem.waiting = None
+    monkeypatch.setattr(highs_backend, "run_highs", lambda _: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        problem.solve(request)
+
+
+def test_time_counts_while_blocks_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What branch and cut knows by then is the result; without it, that the time is up."""
+    model, structure = slow_block(monkeypatch)
+    own = divided(structure)
+    timed = own.solve(time_limit=0.0, branch_and_cut=False)
+    assert (timed.stop_reason, timed.bound, timed.tree) == (StopReason.TIME, None, None)
+    assert decomposition.NOT_MADE in timed.message
+    optimum = Decomposition(model, None, "").solve().objective
+    turns = iter([False])
+    monkeypatch.setattr(InTurns, "take_turn", lambda self: next(turns) and self.paused.has_ended)
+    monkeypatch.setattr(PausedCut, "known", CutOutcome(StopReason.INTERRUPTED, INF, -1e9, None))
+    monkeypatch.setattr(PausedCut, "has_begun", True)
+    monkeypatch.setattr(PausedCut, "go_on", lambda *_: False)
+    timed = own.solve(time_limit=0.0)
+    assert (timed.stop_reason, timed.bound) == (StopReason.TIME, -1e9)
+    assert timed.bound <= optimum
+
+
+def test_integers_are_made_whole_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the point is as it was, and the end says what has come between."""
+    model = as_model(replace(endless(), integrality=(np.arange(40) == 0).astype(float)))
+    x = np.zeros(len(model.names))
+    same, ended = BranchAndCut(model, time.perf_counter() - 1.0).made_whole(x)
+    assert (same is x, ended) == (True, StopReason.TIME)
+    monkeypatch.setattr(highs_backend, "run_highs", lambda _: signal.raise_signal(signal.SIGINT))
+    same, ended = BranchAndCut(model).made_whole(x)
+    assert (same is x, ended) == (True, StopReason.INTERRUPTED)
 
 
 def test_branch_and_cut_that_had_turns_goes_on_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,6 +269,58 @@ def hard_blocks() -> tuple[Program, dict[str, object]]:
     cost = -rng.integers(20, 99, 2 * n).astype(float)
     program = Program(cost, matrix, -INF, high, 0, 1, None, np.ones(2 * n))
     return program, {f"r{row}": row // m for row in range(2 * m)}
+
+
+def test_the_tree_search_is_alone_where_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found blocks too: with duals, pool and certificate; no run of branch and cut begins."""
+    structure = slow_block(monkeypatch)[1]
+    program, _ = assignment(0)
+    for refused in ("run", "loaded"):
+        monkeypatch.setattr(BranchAndCut, refused, _refused)
+    monkeypatch.setattr(PausedCut, "go_on", _refused)
+    monkeypatch.setattr(decomposition, "FIRST_TURN", 1.0)
+    monkeypatch.setattr(BranchAndCut, "made_whole", lambda _, x: (x, None))
+    found = decompose(program).solve(branch_and_cut=False)
+    assert found.stop_reason is StopReason.OPTIMAL
+    assert found.duals
+    assert found.pool
+    timed = divided(structure).solve(branch_and_cut=False, time_limit=0.0)
+    assert (timed.stop_reason, timed.objective) == (StopReason.TIME, INF)
+    with pytest.raises(NotDecomposableError, match=r"no blocks were found.*branch_and_cut=False"):
+        decompose(Program([1.0], [[1.0]], 0.0, 1.0)).solve(branch_and_cut=False)
+    with pytest.raises(ValueError, match="branch_and_cut must be True or False, got 0"):
+        decompose(program).solve(branch_and_cut=0)
+    monkeypatch.undo()
+    assert found.objective == pytest.approx(Decomposition(program, None, "").solve().objective)
+
+
+def test_a_search_alone_that_shows_nothing_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its solution, bound and reason are the result; what fails in it keeps what was found."""
+    model, blocks = assignment(0)
+    own = divided(structure_of(model, blocks))
+    optimum = own.solve(branch_and_cut=False).objective
+    price = BlockPricer.price
+    monkeypatch.setattr(BlockPricer, "price", lambda *_: Priced(()))
+    nothing = own.solve(branch_and_cut=False)
+    assert (nothing.stop_reason, nothing.bound) == (StopReason.NO_COLUMN, None)
+    assert not nothing.x
+    asked: list[int] = []
+
+    def breaks(self: BlockPricer, *given: Any) -> Priced:
+        asked.append(0)
+        if len(asked) > 6:
+            raise BlockError("no more")
+        return price(self, *given)
+
+    monkeypatch.setattr(BlockPricer, "price", breaks)
+    failed = own.solve(branch_and_cut=False)
+    assert failed.stop_reason is StopReason.PRICER_FAILED
+    assert failed.bound is None or failed.bound >= optimum - 1e-6
+    monkeypatch.undo()
+    run = BranchAndPrice.run
+    monkeypatch.setattr(BranchAndPrice, "run", lambda *a, **k: replace(run(*a, **k), bound=-99.0))
+    open_end = divided(structure_of(*infeasible(0))).solve(branch_and_cut=False)
+    assert (open_end.stop_reason, open_end.bound) == (StopReason.STALLED, -99.0)
 
 
 def test_ctrl_c_does_not_wait_for_a_pricing_problem(monkeypatch: pytest.MonkeyPatch) -> None:

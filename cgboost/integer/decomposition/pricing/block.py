@@ -52,6 +52,8 @@ class Block:
         Place of the convexity row among the rows of the master.
     has_rays : bool
         Whether there are directions in which its points go on without end.
+    copies : int
+        How many equal blocks it stands for.
     """
 
     name: Hashable
@@ -66,6 +68,7 @@ class Block:
     linking: sp.csr_array
     convexity: int
     has_rays: bool = False
+    copies: int = 1
     places: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -113,9 +116,19 @@ class Block:
                 z[self.places[str(name)]] = amount
         return z
 
+    def cost_of(self, column: Column, cost: Vector) -> float:
+        """The cost of a column's point at other costs of the variables."""
+        places, amounts = self.places, column.variables.items()
+        return float(sum(cost[places[str(v)]] * a for v, a in amounts if v in places))
+
     def prices(self, duals: Vector) -> Vector:
         """What the variables earn in the rows of the master, ``linkingᵀ · duals``."""
         return np.asarray(self._transposed @ duals)
+
+    @cached_property
+    def linked(self) -> Mask:
+        """Which variables have an entry in a linking row, shape (n_variables,)."""
+        return np.diff(self._transposed.indptr) > 0
 
     @cached_property
     def _transposed(self) -> sp.csr_array:

@@ -66,6 +66,10 @@ SPECIAL: tuple[type[BlockSolver], ...] = (
 )
 """Special algorithms; the first that fits a block is taken."""
 
+MOST_APART = 20
+"""Points of equal blocks from one round, at most. Nine bin packings of 40 to 50 pieces took 0.44 of
+the time with so many, and 1.1 of it with five, of which each earns half of the best one."""
+
 
 class BlockProblem:
     """The pricing problem of a block.
@@ -99,14 +103,20 @@ class BlockProblem:
         """Other processes wait for nothing here."""
         return {**vars(self), "waiting": None}
 
+    @property
+    def is_over(self) -> bool:
+        """Whether no answer is wanted any more."""
+        return self.waiting is not None and self.waiting()
+
     def solve(self, request: BlockRequest) -> Found:
         """The least cost over the integer points that a node allows."""
         if (request.lower > request.upper).any():
             return NO_POINT
-        if self.waiting is not None and self.waiting():
+        if self.is_over:
             raise BlockTimeError("the model is solved")
         started = time.perf_counter()
         if self._rays is not None:
+            self._rays.waiting = self.waiting
             direction, cost = self._rays.solve(request)
             if direction is not None:
                 return Found(-math.inf, [], [direction])
@@ -220,6 +230,9 @@ class BlockPricer:
             if block.name not in requests:
                 requests[block.name] = self._work.request(block, duals)
             request, constant = requests[block.name]
+            earned = sum(self._work.counted(column, duals)) - constant
+            if earned + block.cost_of(column, request.cost) >= bounds[block.name]:
+                continue
             z = block.point(column)
             if (z < request.lower).any() or (z > request.upper).any():
                 continue
@@ -282,6 +295,8 @@ class _Work:
             return None
         columns = []
         if query.columns:
+            others = _apart(problem, request, found, constant, query)
+            found = replace(found, points=[*found.points, *others])
             columns = self._columns(block, found, request.cost, constant, duals)
         return found.bound - constant, columns
 
@@ -317,3 +332,27 @@ class _Work:
             if reduced < -ZERO_REDUCED_COST * max(1.0, abs(column.cost)):
                 found.append((reduced, column))
         return found
+
+
+def _apart(
+    problem: BlockProblem, request: BlockRequest, found: Found, constant: float, query: _Query
+) -> list[Vector]:
+    """Further points of equal blocks: each the best without the linked variables of those before.
+
+    A solution takes several points of such a block, and has these side by side, where one point a
+    round makes many rounds. Only a special algorithm is asked.
+    """
+    block, points = problem.block, found.points[:1]
+    if problem.special is None or block.has_rays or not request.only_bounds:
+        return []
+    upper = request.upper.copy()
+    while points and len(points) < min(block.copies, MOST_APART):
+        used = block.linked & (points[-1] > request.lower)
+        upper[used] = request.lower[used]
+        if not used.any() or query.seconds_left == 0.0 or problem.is_over:
+            break
+        other = problem.special.solve(replace(request, upper=upper.copy()))
+        if other is None or not other.points or other.bound >= constant:
+            break
+        points.append(other.points[0])
+    return points[1:]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from cgboost._solvers import Program, SolverError, run_interruptible, solve
+from cgboost._solvers import LimitError, Program, SolverError, run_interruptible, solve
 from cgboost.arrays import Vector
 from cgboost.generation.protocols import ZERO_REDUCED_COST
 from cgboost.integer.branching.decisions import Apart, ComponentRow, Together
@@ -72,7 +72,7 @@ class HighsBlock:
         self._rows = {name: place for place, name in enumerate(rows)}
         self._n = len(block.variables)
         self._all = np.arange(self._n, dtype=np.int32)
-        self._known = np.zeros((0, self._n))
+        self._known, self._end = np.zeros((0, self._n)), math.inf
         self._open()
 
     def _open(self) -> None:
@@ -106,6 +106,7 @@ class HighsBlock:
         """The least cost over the integer points that a node allows."""
         if (request.lower > request.upper).any():
             return NO_POINT
+        self._end = time.perf_counter() + (math.inf if request.seconds is None else request.seconds)
         if self._afresh:  # clearSolver leaves something of the last run
             self._open()
         counted = self.block.discrete
@@ -115,12 +116,11 @@ class HighsBlock:
         self._call("changeColsBounds", self._n, self._all, request.lower, request.upper)
         for place, row in enumerate(self._counts):
             self._call("changeColCost", self._places[place], -request.duals[row])
-        end = time.perf_counter() + (math.inf if request.seconds is None else request.seconds)
-        self._run(end)
+        self._run()
         if self._highs.getModelStatus().name == "kUnboundedOrInfeasible":
             _, presolve = self._highs.getOptionValue("presolve")
             set_options(self._highs, presolve="off")
-            self._run(end)
+            self._run()
             set_options(self._highs, presolve=presolve)
         return self._held_against_known(request, self._found(request.cost))
 
@@ -146,11 +146,15 @@ class HighsBlock:
             self._known = np.vstack([known, *found.points])[-KNOWN_POINTS:]
         return found
 
-    def _run(self, end: float) -> None:
-        """Solve the problem, until some time at most."""
+    @property
+    def _seconds_left(self) -> float:
+        """For the present request."""
+        return max(0.0, self._end - time.perf_counter())
+
+    def _run(self) -> None:
+        """Solve the problem, for as long as there is time."""
         used = 0.0 if self._is_mixed else self._highs.getRunTime()  # of a linear program: for life
-        left = max(0.0, end - time.perf_counter())
-        set_options(self._highs, time_limit=used + left)
+        set_options(self._highs, time_limit=used + self._seconds_left)
         if run_interruptible(self._highs, self.waiting or bool):
             raise KeyboardInterrupt
 
@@ -241,7 +245,10 @@ class HighsBlock:
         cost[list(terms)] = [sign * a for a in terms.values()]
         program = Program(cost, own.matrix, own.row_lower, own.row_upper, own.lower, own.upper)
         try:
-            return float(math.floor(solve(program, "highs").objective + INTEGRAL))
+            found = solve(program, "highs", time_limit=self._seconds_left)
+            return float(math.floor(found.objective + INTEGRAL))
+        except LimitError as error:
+            raise BlockTimeError("the time limit was reached in a pricing problem") from error
         except SolverError as error:
             raise BlockError(
                 f"a row of the master has no finite range over block {self.block.name!r}, so that "

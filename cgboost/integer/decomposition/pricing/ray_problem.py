@@ -11,12 +11,12 @@ block (Meyer, Mathematical Programming 7, 1974), so that linear programs find th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.sparse as sp
 
-from cgboost._solvers import run_highs
+from cgboost._solvers import run_interruptible
 from cgboost.arrays import Vector
 from cgboost.integer.decomposition.model import checked, filled_highs, set_options
 from cgboost.integer.decomposition.pricing.block import (
@@ -51,6 +51,11 @@ class RayProblem:
     row_lower, row_upper : ndarray of shape (n_rows,)
     name : hashable
         Of the block, for messages.
+
+    Attributes
+    ----------
+    waiting : callable or None
+        Called while HiGHS solves a problem; true ends it without result.
     """
 
     def __init__(
@@ -58,6 +63,7 @@ class RayProblem:
     ) -> None:
         self._data, self._name = (matrix, row_lower, row_upper, name), name
         self._n = matrix.shape[1]
+        self.waiting: Callable[[], bool] | None = None
         self._every = np.arange(self._n, dtype=np.int32)
         self._known: set[bytes] = set()  # directions that were found
         zeros, ends = np.zeros(self._n), _cone_ends(row_lower, row_upper)
@@ -103,7 +109,13 @@ class RayProblem:
         return None, cost
 
     def least(self, cost: Vector, lower: Vector, upper: Vector) -> Vector:
-        """A direction of least cost within the box, for variables with these bounds."""
+        """A direction of least cost within the box, for variables with these bounds.
+
+        Raises
+        ------
+        BlockTimeError
+            Where the time is up, or ``waiting`` says so.
+        """
         highs = self._highs
         low, high = _cone_ends(lower, upper)
         ends = np.maximum(low, -1.0), np.minimum(high, 1.0)
@@ -111,9 +123,10 @@ class RayProblem:
         largest = float(np.abs(cost).max(initial=0.0))
         unit = max(largest / LARGEST_COST_HERE, min(largest, 1.0)) or 1.0
         checked(highs.changeColsCost(self._n, self._every, cost / unit), "the costs")
-        checked(run_highs(highs), f"run for a direction of block {self._name!r}")
+        if run_interruptible(highs, self.waiting or bool):
+            raise KeyboardInterrupt
         status = highs.getModelStatus().name
-        if status == "kTimeLimit":
+        if status in ("kTimeLimit", "kInterrupt"):
             raise BlockTimeError("the time limit was reached in a search for directions")
         if status not in ("kOptimal", "kModelEmpty"):
             raise BlockError(f"HiGHS ends a direction of block {self._name!r} with {status}")
@@ -123,9 +136,18 @@ class RayProblem:
 
 
 def has_rays(
-    matrix: sp.csr_array, sides: tuple[Vector, Vector], bounds: tuple[Vector, Vector]
+    matrix: sp.csr_array,
+    sides: tuple[Vector, Vector],
+    bounds: tuple[Vector, Vector],
+    waiting: Callable[[], bool] | None = None,
 ) -> bool:
-    """Whether some direction of a block is not 0."""
+    """Whether some direction of a block is not 0.
+
+    Raises
+    ------
+    BlockTimeError
+        Where ``waiting``, which is called meanwhile, says so.
+    """
     lower, upper = _tightened(matrix, sides, bounds)
     endless = np.isinf(lower) | np.isinf(upper)
     if not endless.any():
@@ -133,6 +155,7 @@ def has_rays(
     # almost every function tells a cone from the point 0, by itself or with the other sign
     cost = np.random.default_rng(0).uniform(1.0, 2.0, len(lower))
     problem = RayProblem(matrix, *sides, "")
+    problem.waiting = waiting
     return any(problem.least(sign * cost, *bounds).any() for sign in (1.0, -1.0))
 
 

@@ -46,6 +46,38 @@ def test_the_bound_of_each_block_is_its_least_reduced_cost() -> None:
         assert pricer.price(state(duals, prices), 0).columns == []
 
 
+@pytest.mark.parametrize("switch", [False, True])
+def test_equal_blocks_have_points_side_by_side(switch: bool) -> None:
+    """Each the best without the linked variables of those before; a single block has one.
+
+    None is asked for where only the bound is, or where the time is up.
+    """
+    own = replace(block(1, switch=switch, upper=1.0), copies=3)
+    duals = np.array([9.0, 8.0, 7.0, 0.25, 9.0])
+    priced = BlockPricer([own], ROWS, component_rows=False).price(state(duals), 5)
+    sets = [{v for v in column.variables if v != "x3"} for column in priced.columns]
+    assert len(sets) > 1
+    assert sum(map(len, sets)) == len(set.union(*sets))
+    upper, cost = own.upper.copy(), own.cost - own.prices(duals)
+    for column, used in zip(priced.columns, sets, strict=True):
+        best = least(replace(own, upper=upper.copy()), cost)
+        assert column.cost - column.values @ duals == pytest.approx(best - 0.25)
+        upper[[own.places[v] for v in used]] = 0.0
+    one = BlockPricer([replace(own, copies=1)], ROWS, component_rows=False)
+    assert one.price(state(duals), 5).reduced_cost == priced.reduced_cost
+    assert one.price(state(duals), 5).columns[0].key == priced.columns[0].key
+    asked: list[BlockRequest] = []
+    pricer = BlockPricer([own], ROWS, component_rows=False)
+    special = pricer.problems[0].special
+    assert special is not None
+    solve = special.solve
+    special.solve = lambda request: asked.append(request) or solve(request)  # type: ignore
+    assert pricer.price(state(duals), 0).exact
+    pricer.seconds_left = 0.0
+    assert pricer.price(state(duals), 5).exact
+    assert len(asked) == 2
+
+
 def test_no_time_is_no_bound() -> None:
     """Where the time limit ends a pricing problem the search is not exact."""
     own = block(0, lower=-1.0)  # no knapsack
