@@ -296,8 +296,8 @@ class FamilyProblem:
             values = evaluate([output.hypotheses[j] for j in chosen], self.X).T
             for row, j in zip(values, chosen, strict=True):
                 hypothesis, stratum = output.hypotheses[j], str(output.strata[j])
-                column = Column(np.ascontiguousarray(row), ("model", number + j), hypothesis,
-                                stratum)  # fmt: skip
+                on_rows = np.ascontiguousarray(row)
+                column = Column(on_rows, ("model", number + j), hypothesis, stratum)
                 columns.append(
                     column if self.pairs is None else self.pairs.column(column, k, stratum)
                 )
