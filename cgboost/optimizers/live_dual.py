@@ -1,6 +1,6 @@
 """Restricted problems: the protocol of optimizers; of the dual over a box its form and sessions.
 
-The data of a restricted dual over some variables of a loss and some columns, as arrays.
+A :class:`BoxedDual` has a restricted dual over some variables of a loss and some columns as arrays:
 
     max  gain·u − ½Σ curvature·u²     s = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ upper
 

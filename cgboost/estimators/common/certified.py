@@ -1,6 +1,6 @@
 """Common parts of estimators that solve their problem to a certified gap; regularisation paths.
 
-A path has one model per C or ν, each started from the columns of the previous one.
+A path has one model per C, ν or α, each started from the columns of the previous one.
 """
 
 from __future__ import annotations

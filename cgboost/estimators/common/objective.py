@@ -210,13 +210,14 @@ class Objective:
     Attributes
     ----------
     make_loss : callable
-        ``make_loss(y, weights)``, the loss on data; it has C, or alpha, already.
+        ``make_loss(y, weights)``, the loss on data; it has C, ν or alpha already.
     make_master : callable
         ``make_master(loss, coef=…, offset=…, solver=…)``, the master of such a loss.
     program : {"lp", "qp"}
         What a named solver must be able to solve, for the check of its name.
     trade_off : TradeOff
-        C or what is in its place, for messages and warnings alone.
+        C, ν or alpha with its value, as messages name it and ``alpha_`` has it: the loss has it
+        already.
     level_attribute : str or None
         The fitted attribute that holds what the loss chooses itself: margin ρ or tube ε.
     level_sign : float

@@ -327,7 +327,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         price : float
             Of one unit of the loss.
         trade_off : TradeOff
-            What weighs loss and penalty, for messages.
+            What weighs loss and penalty, as messages name it; of α its value is ``alpha_``.
         alpha : float
             The price of one unit of the penalty.
         """

@@ -338,7 +338,7 @@ default="duckdb"
 
 @dataclass(frozen=True)
 class WithinBudget(Certified):
-    """Rules chosen one at a time, within a budget.
+    """Rules offered one a round, within a budget, by a pricer that keeps to it.
 
     Attributes
     ----------

@@ -62,7 +62,14 @@ ENDED = (StopReason.TIME, StopReason.INTERRUPTED, StopReason.MASTER_FAILED)
 
 @dataclass(frozen=True)
 class Budget:
-    """How many rules a rule set may have, and conditions in all of them; None: any number."""
+    """How many rules a rule set may have, and conditions in all of them; None: any number.
+
+    Attributes
+    ----------
+    max_rules : int or None
+    max_conditions : int or None
+        The estimator's ``max_total_conditions``; its ``max_conditions`` is that of one rule.
+    """
 
     max_rules: int | None
     max_conditions: int | None

@@ -13,8 +13,8 @@
 This is the form of LPBoost with ν (Demiriz, Bennett, Shawe-Taylor, Machine Learning 46, 2002): with
 D = 1 the model is a convex combination of columns and its margin ρ is comparable between models.
 Σ|α| = 1 is asked for there; over columns that come with both signs that is the same. If α = 0 is
-optimal, no combination of columns has a positive margin for that ν. (Estimators make it of the
-penalty ``L1Ball`` themselves.)
+optimal, no combination of columns has a positive margin for that ν. (Of Σ|α| with ν estimators make
+a :class:`SupportVectorMaster` with the penalty ``L1Ball``; this one is for other formulations.)
 
 **2-norm**, a quadratic program (Bi, Zhang, Bennett, KDD 2004, eq. 7 to 12):
 

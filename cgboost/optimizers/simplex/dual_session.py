@@ -13,10 +13,11 @@ Further rows are Σr = 0 for a free offset, or the same as for a column of ones 
 penalized, and Σu = mass (or ≤ mass) where the loss has one. The multiplier of a column's row is the
 column's coefficient, that of the other rows the offset and the level.
 
-A variable in the session is written u = base + direction·v/unit with 0 ≤ v ≤ unit·costs, where base
-is the end at which it was last fixed: freed variables enter at v = 0, which changes neither ends
+A variable in the session is written u = end + direction·v/unit with 0 ≤ v ≤ unit·costs, where end
+is the one at which it was last fixed: freed variables enter at v = 0, which changes neither ends
 nor feasibility. The unit is chosen by the size of the columns (and multiplies the objective). Where
-targets are very large or small, all costs are divided by a power of two near the largest of them.
+targets are very large or small, the objective (not the costs of the rows) is divided by a power of
+two near its largest coefficient.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ LARGEST_UPPER = 1e6
 """The unit is chosen so that no cost exceeds this in the session."""
 
 COST_RANGE = 1e4
-"""Costs whose largest is between this and its inverse are left as they are: solvers' tolerances of
-1e-7 suit them."""
+"""Objectives whose largest coefficient is between this and its inverse are left as they are:
+solvers' tolerances of 1e-7 suit them."""
 
 UNIT_RANGE = 1e3
 """The session is opened anew when its unit has become too small by this factor."""
