@@ -425,7 +425,7 @@ def test_graphs_are_undirected_and_without_loops(use: Callable[[nx.Graph], objec
     with pytest.raises(ValueError, match=r"no loops, but node 1 is joined to itself"):
         use(nx.Graph([(0, 1), (1, 1), (1, 2)]))
     with pytest.raises(TypeError, match=r"networkx.Graph, got list"):
-        use([(0, 1), (1, 2)])  # type: ignore[arg-type]
+        use([(0, 1), (1, 2)])
     use(nx.MultiGraph([(0, 1), (0, 1), (1, 2)]))
 
 
