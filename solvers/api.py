@@ -65,12 +65,13 @@ def get_backend(name: str) -> Backend:
         return AutoBackend()
     if name.startswith(PREFIX):
         return cvxpy_backend(name)
-    alike = get_close_matches(name.lower(), ["auto", *BACKENDS])
+    alike, absent = get_close_matches(name.lower(), ["auto", *BACKENDS]), ""
     if name.upper() in THROUGH_CVXPY:
         alike = [PREFIX + name.upper()]
+        absent = "" if alike[0] in cvxpy_solver_names() else ", which is not installed"
     elif name.lower() == PREFIX.rstrip(":"):
         alike = [f"{PREFIX}SCS"]
-    meant = f"did you mean {alike[0]!r}? Known" if alike else "known"
+    meant = f"did you mean {alike[0]!r}{absent}? Known" if alike else "known"
     raise UnknownSolverError(
         f"no solver is called {name!r}; {meant} are auto, {', '.join(BACKENDS)} and {PREFIX}NAME "
         "(more: cgboost explain solvers)",

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils import check_random_state
 
 from cgboost.pricing.independent_set import bits_of, members
 
@@ -22,7 +25,7 @@ IDLE_STEPS = 1000
 """Steps of the tabu search without fewer conflicts than ever before, after which it gives up."""
 
 
-def few_colours(graph: nx.Graph, *, random_state: int = 0) -> tuple[list[set[Hashable]], int]:
+def few_colours(graph: nx.Graph, *, random_state: Any = 0) -> tuple[list[set[Hashable]], int]:
     """Independent sets that cover a graph, few of them, and how many are needed at least.
 
     The sets are those of DSATUR, and then of a tabu search, which takes one colour away as long as
@@ -42,9 +45,9 @@ def few_colours(graph: nx.Graph, *, random_state: int = 0) -> tuple[list[set[Has
     Parameters
     ----------
     graph : networkx.Graph
-        Without loops.
-    random_state : int, default=0
-        Of the tabu search.
+        Undirected, without loops.
+    random_state : int, numpy.random.RandomState or None, default=0
+        Of the tabu search; None for another one in each call.
 
     Returns
     -------
@@ -63,12 +66,15 @@ def few_colours(graph: nx.Graph, *, random_state: int = 0) -> tuple[list[set[Has
     """
     import networkx as nx
 
-    first = nx.greedy_color(graph, "DSATUR")
     nodes, joined = bits_of(graph)
+    first = nx.greedy_color(graph, "DSATUR")
     colour = [first[node] for node in nodes]
     n_colours = max(colour, default=-1) + 1
     bound = _bound(joined, n_colours)
-    neighbours, rng = [list(members(bits)) for bits in joined], random.Random(random_state)
+    neighbours = [list(members(bits)) for bits in joined]
+    if not isinstance(random_state, Integral):
+        random_state = check_random_state(random_state).randint(2**31)
+    rng = random.Random(int(random_state))
     while n_colours > bound:
         begun = [k % (n_colours - 1) for k in colour]
         fewer = _without_conflicts(neighbours, begun, n_colours - 1, rng)

@@ -28,8 +28,9 @@ def greedy_independent_set(
     Parameters
     ----------
     graph : networkx.Graph
+        Undirected, without loops.
     weights : mapping of node to float
-        Nodes of a negative weight are left out.
+        Of each node; those of a negative weight are left out.
 
     Returns
     -------
@@ -39,7 +40,7 @@ def greedy_independent_set(
         Of all of them.
     """
     nodes, joined = bits_of(graph)
-    own = [weights[node] for node in nodes]
+    own = _weights_of(nodes, weights)
     left = sum(1 << v for v, weight in enumerate(own) if weight >= 0)
     chosen: list[Hashable] = []
     while left:
@@ -47,6 +48,23 @@ def greedy_independent_set(
         chosen.append(nodes[best])
         left &= ~(joined[best] | 1 << best)
     return chosen, sum(weights[node] for node in chosen)
+
+
+def _weights_of(nodes: list[Any], weights: Mapping[Hashable, float]) -> list[float]:
+    """Those of nodes, in their order; a sum with nan or inf would be no bound."""
+    own = []
+    for node in nodes:
+        try:
+            weight = float(weights[node])
+        except (KeyError, IndexError, TypeError, ValueError):
+            weight = math.nan
+        if math.isnan(weight) or weight == math.inf:
+            raise ValueError(
+                "weights must map each node of the graph to a number that is not nan or inf; that "
+                f"of node {node!r} is missing or is not one"
+            )
+        own.append(weight)
+    return own
 
 
 def heaviest_independent_set(
@@ -65,8 +83,9 @@ def heaviest_independent_set(
     Parameters
     ----------
     graph : networkx.Graph
+        Undirected, without loops.
     weights : mapping of node to float
-        Nodes of a negative weight are left out.
+        Of each node; those of a negative weight are left out.
     above : float, default=0.0
         Only a heavier set is looked for, which takes less time: a column prices out if the set
         weighs more than the column costs.
@@ -93,11 +112,12 @@ def heaviest_independent_set(
     ([1, 3], 5.0, 5.0)
     """
     nodes, joined = bits_of(graph)
-    useful = [v for v, node in enumerate(nodes) if weights[node] > 0]
-    useful.sort(key=lambda v: -weights[nodes[v]])
+    every = _weights_of(nodes, weights)
+    useful = [v for v, weight in enumerate(every) if weight > 0]
+    useful.sort(key=lambda v: -every[v])
     place = {v: k for k, v in enumerate(useful)}
     inside = [sum(1 << place[u] for u in members(joined[v]) if u in place) for v in useful]
-    own = [float(weights[nodes[v]]) for v in useful]
+    own = [every[v] for v in useful]
     end = math.inf if time_limit is None else time.perf_counter() + time_limit
     chosen, least = _heaviest(inside, own, above, end)
     weight = sum(weights[nodes[useful[k]]] for k in chosen)
@@ -170,12 +190,34 @@ def bits_of(graph: nx.Graph) -> tuple[list[Any], list[int]]:
     known: tuple[list[Any], list[int]] | None = getattr(graph, "_bits", None)
     if known is not None:
         return known
+    check_graph(graph)
     nodes = list(graph)
     places = {node: k for k, node in enumerate(nodes)}
-    joined = [sum(1 << places[other] for other in graph[node] if other != node) for node in nodes]
+    joined = [sum(1 << places[other] for other in graph[node]) for node in nodes]
     if getattr(graph, "frozen", False):
         graph._bits = nodes, joined
     return nodes, joined
+
+
+def check_graph(graph: nx.Graph) -> None:
+    """An undirected graph of networkx without loops; raises what else was given."""
+    import networkx as nx
+
+    if not isinstance(graph, nx.Graph):
+        raise TypeError(
+            f"graph must be a networkx.Graph, got {type(graph).__name__}; networkx.Graph(…) makes "
+            "one of a list of edges or a dict of neighbours"
+        )
+    if graph.is_directed():
+        raise ValueError(
+            f"graph must be undirected, got {type(graph).__name__}: give graph.to_undirected()"
+        )
+    loop = next((node for node in graph if node in graph[node]), None)
+    if loop is not None:
+        raise ValueError(
+            f"graph must have no loops, but node {loop!r} is joined to itself, so that no "
+            "independent set has it: remove the loop, or the node"
+        )
 
 
 def contracted_graph(
@@ -188,6 +230,7 @@ def contracted_graph(
     Parameters
     ----------
     graph : networkx.Graph
+        Undirected, without loops.
     alike, differ : iterable of pairs of nodes
         The nodes of a pair get one colour, or two.
 
@@ -200,6 +243,7 @@ def contracted_graph(
     """
     import networkx as nx
 
+    check_graph(graph)
     same, apart = nx.empty_graph(graph), nx.Graph(graph)
     same.add_edges_from(alike)
     apart.add_edges_from(differ)

@@ -9,7 +9,6 @@ import argparse
 import os
 import signal
 import sys
-import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -21,7 +20,7 @@ import cgboost
 from cgboost._solvers import SolverError
 from cgboost.estimators.kernel.cg_boost import CGBoostClassifier
 from cgboost.estimators.kernel.kernel_columns import Priority
-from cgboost.exceptions import CGBoostError, TrivialModelWarning
+from cgboost.exceptions import CGBoostError
 from cgboost.explain import explanation, sections
 from cgboost.generation.history import StopReason
 from cgboost.generation.live_line import error_console
@@ -272,11 +271,9 @@ def _paper(options: argparse.Namespace) -> int:
         require("matplotlib", "cgboost paper --out")
     print(HEAD, flush=True)
     records = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TrivialModelWarning)
-        for found in table_one(split, C_values, priority=options.priority):
-            print(found.line(), flush=True)
-            records.append(found.as_record())
+    for found in table_one(split, C_values, priority=options.priority):
+        print(found.line(), flush=True)
+        records.append(found.as_record())
     if options.out is not None:
         table = {name: [record[name] for record in records] for name in records[0]}
         write_table(options.out / TABLE_ONE, table)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cgboost.estimators.kernel.cg_boost import CGBoostClassifier
+from cgboost.exceptions import TrivialModelWarning
 from cgboost.generation.history import StopReason
 from cgboost.generation.progress import ProgressLine
 from cgboost.kernels import Kernel
@@ -113,7 +115,8 @@ def fit_best(
     Of models with equal errors the one with fewest columns is kept, then the one with the C that
     comes first. ``progress`` shows a line for each C on the standard error stream. After Ctrl-C the
     models so far, the interrupted one included, are the candidates. ``clock`` tells the time in
-    seconds, ``time.process_time`` for that of the processor.
+    seconds, ``time.process_time`` for that of the processor. A candidate without columns, for a
+    small C, is no warning.
 
     Raises
     ------
@@ -130,9 +133,11 @@ def fit_best(
         model = CGBoostClassifier(library, C=C, callbacks=line, **parameters)
         start = clock()
         try:
-            model.fit(
-                split.X_train, split.y_train, eval_set=(split.X_validation, split.y_validation)
-            )
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", TrivialModelWarning)
+                model.fit(
+                    split.X_train, split.y_train, eval_set=(split.X_validation, split.y_validation)
+                )
         except KeyboardInterrupt:  # before the first round of this C
             if best is None:
                 raise

@@ -110,7 +110,9 @@ def cvxpy_backend(name: str) -> RebuildingBackend:
     known = cvxpy_solver_names()
     if PREFIX + solver not in known:
         raise UnknownSolverError(
-            f"CVXPY has no solver {solver!r} installed; it has {', '.join(known)}", backend=name
+            f"CVXPY has no solver {solver!r} installed; it has {', '.join(known)} (more: cgboost "
+            "explain solvers)",
+            backend=name,
         )
     return RebuildingBackend(
         PREFIX + solver, _capabilities(solver), "cvxpy", partial(solve_with_cvxpy, solver)

@@ -66,17 +66,36 @@ POINTLESS = {Status.INFEASIBLE, Status.UNBOUNDED, Status.FAILED}
 def ask(engine: Engine, program: Program, request: Request, name: str) -> Answer:
     """Call an engine; whatever native code throws becomes a `SolverFailure`.
 
-    A panic in a Rust library (clarabel) is a BaseException of a type that cannot be imported,
-    so it is recognised by name.
+    So does what is no answer: of another type, or a point that does not fit the program. A panic
+    in a Rust library (clarabel) is a BaseException of a type that cannot be imported, so it is
+    recognised by name.
     """
     try:
-        return engine(program, request)
+        answer = engine(program, request)
     except SolverError:
         raise
     except BaseException as error:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         raise SolverFailure(f"{name} failed: {error}", backend=name, words=str(error)) from error
+    if wrong := _wrong_with(answer, program):
+        raise SolverFailure(f"{name}: {wrong}", backend=name, words=wrong)
+    return answer
+
+
+def _wrong_with(answer: Any, program: Program) -> str:
+    """What keeps something from being the answer of an engine; empty if nothing does."""
+    if not (isinstance(answer, Answer) and isinstance(answer.status, Status)):
+        return f"its engine must return an Answer with a Status, got {answer!r:.80}"
+    is_optimum = answer.status in (Status.OPTIMAL, Status.INACCURATE)
+    if answer.point is None:
+        return f"its engine says {answer.status.value!r} without a point" if is_optimum else ""
+    lengths = {"x": program.n_columns, "row_duals": program.n_rows}
+    for part, length in lengths.items():
+        values = np.asarray(getattr(answer.point, part))
+        if values.shape != (length,):
+            return f"{part} of its engine must have shape ({length},), got {values.shape}"
+    return ""
 
 
 def apply_options(settings: Any, options: Mapping[str, Any], name: str) -> None:

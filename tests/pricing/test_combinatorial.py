@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cgboost.integer import ZykovBranching
 from cgboost.pricing import (
     ElementaryPaths,
     contracted_graph,
@@ -399,6 +400,54 @@ def test_queens_have_a_colour_for_each_row_of_the_board() -> None:
                 graph.add_edge(a, b)
         sets, bound = few_colours(graph)
         assert (len(sets), bound) == (7, side)
+
+
+def weighted(search: Callable[..., tuple[object, ...]]) -> Callable[[nx.Graph], object]:
+    """A search for independent sets, all nodes of weight 1."""
+    return lambda graph: search(graph, dict.fromkeys(range(3), 1.0))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        few_colours,
+        contracted_graph,
+        dominated_nodes,
+        ZykovBranching,
+        weighted(greedy_independent_set),
+        weighted(heaviest_independent_set),
+    ],
+)
+def test_graphs_are_undirected_and_without_loops(use: Callable[[nx.Graph], object]) -> None:
+    """Arcs one way would join one end only; no set has a node that is joined to itself."""
+    with pytest.raises(ValueError, match=r"undirected, got DiGraph.*to_undirected"):
+        use(nx.DiGraph([(0, 1), (1, 2), (2, 0)]))
+    with pytest.raises(ValueError, match=r"no loops, but node 1 is joined to itself"):
+        use(nx.Graph([(0, 1), (1, 1), (1, 2)]))
+    with pytest.raises(TypeError, match=r"networkx.Graph, got list"):
+        use([(0, 1), (1, 2)])
+    use(nx.MultiGraph([(0, 1), (0, 1), (1, 2)]))
+
+
+@pytest.mark.parametrize("search", [greedy_independent_set, heaviest_independent_set])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, "heavy", None])
+def test_weights_are_numbers(search: Callable[..., object], wrong: object) -> None:
+    """The bound of sums with others would prove nothing."""
+    path = nx.path_graph(3)
+    with pytest.raises(ValueError, match=r"weights must .* of node 1 is missing or is not one"):
+        search(path, {0: 1.0, 1: wrong, 2: 1.0})
+    with pytest.raises(ValueError, match=r"of node 2 is missing"):
+        search(path, [1.0, 1.0])
+
+
+@pytest.mark.parametrize("seed", [np.int64(3), None, np.random.RandomState(0)])
+def test_seeds_of_colourings_are_those_of_scikit_learn(seed: object) -> None:
+    """A whole number of NumPy is that number."""
+    graph = nx.gnp_random_graph(20, 0.5, seed=0)
+    sets, bound = few_colours(graph, random_state=seed)
+    assert bound <= len(sets)
+    if seed is not None and isinstance(seed, np.integer):
+        assert sets == few_colours(graph, random_state=3)[0]
 
 
 def test_graphs_without_edges_have_one_colour_or_none() -> None:

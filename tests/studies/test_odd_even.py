@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from cgboost.exceptions import TrivialModelWarning
 from cgboost.generation import ProgressLine
 from cgboost.generation.history import Round
 from cgboost.kernels import Sum
@@ -45,7 +46,9 @@ def test_bad_words_are_refused(word: str) -> None:
 def test_the_best_price_is_chosen_on_validation(split: Split) -> None:
     """The chosen model has the lowest final validation error of those tried."""
     library = parse_library("L,R")
-    model, seconds, interrupted = fit_best(split, library, [1e-6, 1.0], penalty="l1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TrivialModelWarning)  # a candidate is no model that is kept
+        model, seconds, interrupted = fit_best(split, library, [1e-6, 1.0], penalty="l1")
     assert model.C == 1.0
     assert not interrupted
     assert seconds > 0

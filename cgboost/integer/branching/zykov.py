@@ -16,7 +16,7 @@ import numpy as np
 from cgboost.forks import cached_property
 from cgboost.integer.branching.decisions import Apart, Decision, Together
 from cgboost.integer.branching.rules import Branch, NodeSolution
-from cgboost.pricing.independent_set import contracted_graph, dominated_nodes
+from cgboost.pricing.independent_set import check_graph, contracted_graph, dominated_nodes
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -37,11 +37,13 @@ class ZykovBranching:
     Parameters
     ----------
     graph : networkx.Graph
+        Undirected, without loops.
     """
 
     makes = (Together, Apart)
 
     def __init__(self, graph: nx.Graph) -> None:
+        check_graph(graph)
         self.graph = graph
         self._places = {node: place for place, node in enumerate(graph)}
         self._groups: dict[tuple[Any, ...], nx.Graph] = {}

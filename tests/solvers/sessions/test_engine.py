@@ -46,6 +46,25 @@ def test_a_native_exception_never_leaks(thrown):
         backend(engine).open(PROGRAM).solve()
 
 
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (None, "mock: its engine must return an Answer with a Status, got None"),
+        (OPTIMUM, "must return an Answer with a Status, got Point"),
+        (Answer("optimal", "", OPTIMUM), "must return an Answer with a Status"),
+        (Answer(Status.OPTIMAL, ""), "says 'optimal' without a point"),
+        (Answer(Status.OPTIMAL, "", Point(np.zeros(3), np.zeros(2))), r"x .* \(2,\), got \(3,\)"),
+        (Answer(Status.OPTIMAL, "", Point(np.zeros(2), np.zeros(1))), r"row_duals .* \(2,\)"),
+        (Answer(Status.TIME_LIMIT, "", Point(np.zeros((2, 1)), np.zeros(2))), r"got \(2, 1\)"),
+    ],
+)
+def test_what_is_no_answer_is_a_failure_that_names_the_engine(answer, words):
+    """An engine of users that returns something else, or a point that does not fit."""
+    with pytest.raises(SolverFailure, match=words) as caught:
+        backend(lambda _program, _request: answer).open(PROGRAM).solve()
+    assert caught.value.backend == "mock"
+
+
 def test_a_real_panic_is_wrapped():
     """Clarabel panics on a CSR matrix, which no `except Exception` would catch."""
     import clarabel
