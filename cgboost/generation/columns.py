@@ -140,8 +140,10 @@ class Column:
                 kind = f"a {type(self.values).__name__} of values, no array"
             raise ValueError(f"column {self.key!r} has {kind}, the master has {n_rows} rows")
         try:
-            if math.isfinite(self.cost) and math.isfinite(np.dot(self.values, self.values)):
-                return  # the quick way; huge numbers have a square that is not finite
+            with np.errstate(over="ignore"):  # huge numbers have a square that is not finite
+                square = np.dot(self.values, self.values)
+            if math.isfinite(self.cost) and math.isfinite(square):
+                return  # the quick way
             finite = np.isfinite(self.values)
             if finite.all() and math.isfinite(self.cost):
                 return

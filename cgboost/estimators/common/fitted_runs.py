@@ -108,8 +108,10 @@ class FittedOutput:
 
     def leaning(self, offset: float) -> FittedOutput:
         """The output, with this offset where it is 0 for all rows."""
-        if self.coef.any() or self.intercept != 0.0:
-            return self
+        return self if self.coef.any() or self.intercept != 0.0 else self.at(offset)
+
+    def at(self, offset: float) -> FittedOutput:
+        """The output, with this offset in its last round."""
         return replace(self, path=[*self.path[:-1], (self.coef, offset)])
 
     @property

@@ -451,7 +451,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         scaling, unit = self._scaling, plan.objectives[0].unit
         self._keep_prices(plan, unit)
         vars(self).pop("_limit_rows", None)
-        runs = plan.target_kind.leaning(runs, rows)
+        runs = self._at_constants(plan.target_kind.leaning(runs, rows))
         super()._keep(plan, [run_in_unit(run, unit) for run in runs], rows)
         del self._free_columns  # with the matrix that they are read from
         outputs = [output for run in runs for output in run.outputs]
@@ -462,8 +462,6 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             coef[number], intercept[number] = _in_features(
                 output.active, output, self.n_features_in_
             )
-            if trivial[number] and self.fit_intercept:  # the interior point is a little off
-                intercept[number] = scaling.constants[number]
         coef, intercept = coef * scaling.unit, intercept * scaling.unit
         self.columns_["coefficient"] = np.concatenate(
             [own[places] for own, places in zip(coef, used, strict=True)]
@@ -474,6 +472,20 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             if trivial[0] and self.fit_intercept:
                 self.objective_ = scaling.constant
                 self.dual_bound_ = min(self.dual_bound_, self.objective_)
+
+    def _at_constants(self, runs: list[FittedRun]) -> list[FittedRun]:
+        """The runs, those without columns at the best constant: an interior point is a little off.
+
+        Where any constant between two is best, they may be far apart.
+        """
+        if not self.fit_intercept:
+            return runs
+        constants = iter(self._scaling.constants)
+        own = [[output.at(float(next(constants))) for output in run.outputs] for run in runs]
+        return [
+            replace(run, outputs=outputs) if run.is_trivial else run
+            for run, outputs in zip(runs, own, strict=True)
+        ]
 
     def _keep_prices(self, plan: Plan, unit: float) -> None:
         """What a unit of the right-hand side of each constraint changes, of every run."""

@@ -45,6 +45,9 @@ from cgboost.pricing.univariate.stumps import StumpPool
 
 FEWEST_STUMPS = 20
 """Stumps a round at least: they are cheap next to a round (measured on breast cancer)."""
+MOST_ENTRIES_AT_ONCE = 10**7
+"""A 2-norm has a weight for nearly every stump at its optimum: so many rows times stumps are best
+taken at once. Breast cancer with ν has 765 rounds with 20 stumps each, and two with all of them."""
 TREES_PER_ROUND = 5
 """Trees a round: with one, the greedy search ends at a worse objective (up to 30 % on Pima and
 Spambase, depths 2 and 4), and ten take longer."""
@@ -76,6 +79,15 @@ class StumpColumns(ColumnFamily):
             "feature": np.array([stump.feature for stump in functions], dtype=np.intp),
             "threshold": np.array([stump.threshold for stump in functions], dtype=float),
         }
+
+
+class AllStumps(StumpColumns):
+    """Stumps for a penalty that gives a weight to nearly every one of them."""
+
+    def columns_per_round(self, pool: StumpPool, n_rows: int) -> int:
+        """All of them, or as many as are quickly told apart."""
+        at_once = min(pool.size(0), MOST_ENTRIES_AT_ONCE // n_rows)
+        return max(at_once, super().columns_per_round(pool, n_rows))
 
 
 @dataclass(frozen=True)
@@ -178,7 +190,9 @@ class BaseLPBoost(CostByRows, BoostOverCosts):
         if self.estimator is None and self.max_depth > 1:
             return SignTreeColumns(None, self.random_state, self._tol, self.max_depth)
         if self.estimator is None:
-            return StumpColumns()
+            # where no round but the last is of use, None means as many as make the fit quick
+            ends = self.early_stopping or self.max_columns is not None
+            return AllStumps() if self.formulation == "qp" and not ends else StumpColumns()
         return LearnerColumns(self.estimator, self.random_state, self._tol)
 
     def _check_parameters(self) -> None:
@@ -271,8 +285,10 @@ class LPBoostClassifier(CalibratedClassification, BaseLPBoost):
         ``nu``, the shares are shares of the pairs. Two classes are always one problem.
     columns_per_round : int or None
         Columns added per round. None means 2 % of the rows (at least 20) for stumps, 5 for trees
-        of a ``max_depth`` and 1 for other learners, for each class. Several learners per round are
-        fitted with different seeds.
+        of a ``max_depth`` and 1 for other learners, for each class. With ``formulation="qp"``,
+        which gives a weight to nearly every stump, None means all stumps (of many rows: 10 million
+        values of them), if neither ``max_columns`` nor early stopping ends the fit sooner. Several
+        learners per round are fitted with different seeds.
     max_columns : int or None
         Maximum number of generated columns (with one-vs-rest: per class), as in
         :class:`CGBoostClassifier`.

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from cgboost._solvers import Program, Session, Solution, open_session
 from cgboost.arrays import Indices, Vector
@@ -105,7 +106,9 @@ class DualSession(LiveDual):
         constraints, signs = self._rows_of(columns)
         matrix = self._coefficients(constraints, signs, self._contents)
         if self.form.quadratic > 0 and not self._is_plain(constraints):
-            matrix = np.hstack([matrix, self._add_auxiliary(constraints)])
+            auxiliary = self._add_auxiliary(constraints)
+            stack = sparse.hstack if sparse.issparse(auxiliary) else np.hstack
+            matrix = stack([matrix, auxiliary])
         self._session.add_rows(matrix, *self._row_bounds(constraints, signs))
         self.constraints = np.append(self.constraints, constraints)
         self._row_signs = np.append(self._row_signs, signs)
@@ -320,18 +323,25 @@ class DualSession(LiveDual):
             lower[constraints == LEVEL] = -np.inf if mass.at_most else mass.amount
         return self._unit * (lower - constant), self._unit * (upper - constant)
 
-    def _add_auxiliary(self, constraints: Indices) -> Vector:
-        """Add a variable z for each column; return the new rows' coefficients on them."""
+    def _add_auxiliary(self, constraints: Indices) -> Any:
+        """Add a variable z for each column; return the new rows' coefficients on them.
+
+        Sparse where there are more z than variables: stored in full, the zeros between them would
+        be most of the matrix.
+        """
         count = len(constraints)
         signed = self.form.two_sided or constraints[0] == OFFSET
+        many = np.count_nonzero(self._contents == AUXILIARY) + count > len(self.kept)
+        shape = len(self.constraints), count
         self._session.add_columns(
             np.zeros(count),
-            np.zeros((len(self.constraints), count)),
+            sparse.csr_array(shape) if many else np.zeros(shape),
             lower=-np.inf if signed else 0.0,
             quadratic=np.full(count, 1.0 / self.form.quadratic / self._cost_unit),
         )
         self._contents = np.append(self._contents, np.full(count, AUXILIARY))
-        return -np.diag(np.sqrt(self._unit) / self._scales(constraints))
+        entries = -np.sqrt(self._unit) / self._scales(constraints)
+        return sparse.diags_array(entries) if many else np.diag(entries)
 
     def _rebase(self, variables: Indices, at_upper: NDArray[np.bool_]) -> None:
         """Move the base of variables that are not in the session."""

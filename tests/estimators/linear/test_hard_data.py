@@ -216,6 +216,16 @@ def test_a_constant_response_is_answered_by_its_constant(model: Any) -> None:
                 np.testing.assert_allclose(model.predict(features), constant, rtol=1e-9)
 
 
+def test_the_last_stage_of_a_model_without_features_is_the_model() -> None:
+    """Where any constant between two values of y is best, an interior point stops between them."""
+    rows, y = np.random.default_rng(0).normal(size=(2, 3)), np.array([0.0, 1e5])
+    model = SparseLinearRegressor(alpha=9.0)
+    with pytest.warns(TrivialModelWarning):
+        model.fit(rows, y)
+    *_, last = model.staged_predict(rows)
+    np.testing.assert_array_equal(last, model.predict(rows))
+
+
 @pytest.mark.parametrize("noise", [1e-10, 1e-13])
 def test_a_nearly_constant_response_is_solved_to_the_rounding_of_y(noise: float) -> None:
     """Of y = 5 + noise, objective and bound are the optimum of the noise up to roundings of 5."""

@@ -10,7 +10,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_breast_cancer, load_digits
 
 from cgboost import LPBoostClassifier
 from cgboost.pricing.univariate.stumps import StumpPool
@@ -169,6 +169,24 @@ def test_two_classes_are_the_binary_problem(options: dict[str, Any]) -> None:
     plain = LPBoostClassifier(**options).fit(X, CLASSES)
     np.testing.assert_array_equal(together.decision_function(X), plain.decision_function(X))
     assert together.objective_ == plain.objective_
+
+
+@pytest.mark.parametrize("options", [{}, {"nu": 0.2}, {"nu": 0.2, "offset": "free"}], ids=str)
+def test_a_dense_norm_takes_all_stumps_at_once(options: dict[str, Any]) -> None:
+    """Nearly every stump has a weight: rounds by the dozen would be as many as the stumps.
+
+    The answer does not depend on how they come, not even where there are few rows and many stumps.
+    """
+    rows, labels = load_breast_cancer(return_X_y=True)
+    rows, labels = rows[:60, :6], labels[:60]
+    qp = {"formulation": "qp", "tol": 1e-7} | options
+    model = LPBoostClassifier(**qp).fit(rows, labels)
+    few = LPBoostClassifier(columns_per_round=40, **qp).fit(rows, labels)
+    assert model.converged_
+    assert few.converged_
+    assert model.n_columns_ > 4 * len(rows)
+    assert model.n_iter_ <= 3 < few.n_iter_
+    assert model.objective_ == pytest.approx(few.objective_, rel=1e-6)
 
 
 def test_a_class_without_weight_still_has_an_output() -> None:
