@@ -119,6 +119,7 @@ class FamilyProblem:
 
     of_columns = True
     charged = False
+    factor = 1.0
 
     @property
     def loss(self) -> Any:
