@@ -183,6 +183,18 @@ def test_a_lean_to_the_larger_class_is_no_part_of_the_problem(name: str, y: Any)
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("weights", [None, np.arange(N) % 3])
+@pytest.mark.parametrize("options", [{"nu": 0.4}, {"loss": "log_loss"}], ids=["nu", "log loss"])
+def test_no_model_is_below_the_optimum_of_summed_kernels(options: Any, weights: Any) -> None:
+    """A model of few columns of two kernels is made better over their sums, not next to them."""
+    few = CGBoostClassifier(TWO, penalty="rkhs", max_columns=2, **options)
+    fine = CGBoostClassifier(TWO, penalty="rkhs", tol=1e-6, **options)
+    found = certify(few.fit(X, LABELS, sample_weight=weights), X, LABELS, weights)
+    least = certify(fine.fit(X, LABELS, sample_weight=weights), X, LABELS, weights).bound
+    assert found.best >= least - ROUNDING * abs(least)
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_weights_count_as_copies() -> None:
     """Rows of a weight of 0 do not count."""
     weights = np.arange(N) % 3
