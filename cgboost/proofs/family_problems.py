@@ -38,6 +38,7 @@ from cgboost.masters.support_vector.support_vector_master import WarmStart
 from cgboost.penalties.penalty import DualForm, Penalty
 from cgboost.pricing.learners.joint_pricer import Pairs
 from cgboost.pricing.learners.learners import LearnerPricer
+from cgboost.pricing.rkhs.summed import SummedKernel
 from cgboost.pricing.scans.scan import StrataPricer
 from cgboost.proofs.problem import DualPoint, Point
 from cgboost.proofs.rows import Rows, rows_of
@@ -119,6 +120,7 @@ class FamilyProblem:
 
     of_columns = True
     charged = False
+    factor = 1.0
 
     @property
     def loss(self) -> Any:
@@ -288,6 +290,8 @@ class FamilyProblem:
         """The columns of the model, on the rows of the master."""
         if hasattr(getattr(self.task.pricer, "pool", None), "space"):
             return self._spaces(given)
+        if isinstance(pool := getattr(self._pricer, "pool", None), SummedKernel):
+            return self._sums(given, pool)
         columns: list[Column] = []
         number = 0
         for k, output in enumerate(self.outputs):
@@ -310,6 +314,15 @@ class FamilyProblem:
         names, r = list(pool.pool.strata), self.rows.response(given.output)
         parts = self._parts_of_kernels(given.coef)
         return [pool.space(names.index(own.name)).whole(r) for own in parts if own.square > 0]
+
+    def _sums(self, given: Point, pool: SummedKernel) -> list[Column]:
+        """The sums of all kernels at the rows in use, as the fit has them.
+
+        Next to such a sum its terms would be functions of other spaces, and cost too little.
+        """
+        used = [self.functions[j][1].row for j in np.flatnonzero(given.coef).tolist()]
+        rows = sorted({row for row in used if row >= 0})
+        return pool.columns([0] * len(rows), rows)
 
     # ------------------------------------------------------------------ where the gap is
 

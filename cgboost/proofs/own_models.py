@@ -18,10 +18,11 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from cgboost.arrays import Vector
+from cgboost.estimators.common.targets import LEAN
 from cgboost.exceptions import CertificateError
 from cgboost.losses import LogLoss
 from cgboost.penalties import L1, L2, ElasticNet, get_penalty
-from cgboost.proofs.family_problems import OTHERS, family_problems
+from cgboost.proofs.family_problems import OTHERS, FamilyProblem, family_problems
 from cgboost.proofs.problem import LinearProblem, Point
 from cgboost.proofs.readers import HALF, Data, Reading, check_classes, check_features, data_of
 
@@ -67,7 +68,7 @@ def reading_of_own(model: Any, X: Any, y: Any, sample_weight: Any) -> OwnReading
     found = OWN_READERS[kind](model, X, y, sample_weight)
     reading = found.reading
     points = zip(reading.problems, reading.coef, reading.intercept, strict=True)
-    given = [problem.at(coef, b) for problem, coef, b in points]
+    given = [problem.at(coef, _of_problem(model, problem, coef, b)) for problem, coef, b in points]
     objective = float(sum(point.objective for point in given))
     if not abs(objective - model.objective_) <= OTHER_OBJECTIVE * max(
         abs(model.objective_), 1e-300
@@ -78,6 +79,18 @@ def reading_of_own(model: Any, X: Any, y: Any, sample_weight: Any) -> OwnReading
             "and a model whose coefficients are as the fit has left them"
         )
     return replace(found, given=given)
+
+
+def _of_problem(
+    model: Any, problem: LinearProblem | FamilyProblem, coef: Vector, intercept: Any
+) -> Any:
+    """The intercept, 0 where it only says which class is the larger one.
+
+    The fit ended at f = 0, and the model leans to that class, by what its problem may not have.
+    """
+    leans = hasattr(model, "classes_") and not np.any(coef)
+    leans = leans and problem.factor * float(np.max(np.abs(intercept))) <= LEAN
+    return 0.0 * intercept if leans else intercept
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from cgboost import (
     LPBoostClassifier,
     LPBoostRegressor,
     RuleSetClassifier,
+    SparseLinearClassifier,
     SparseLinearRegressor,
     certify,
     polish,
@@ -153,6 +154,44 @@ def test_nothing_of_the_fit_is_copied() -> None:
     with pytest.raises(CertificateError, match="give the same X"):
         certify(model, X[::-1], LABELS)
     assert (before.objective, before.bound) == (after.objective, after.bound)
+
+
+TRIVIAL: dict[str, Make] = {
+    "stumps": lambda: LPBoostClassifier(C=1e-3),
+    "stumps, nu": lambda: LPBoostClassifier(nu=0.1, max_columns=1),
+    "stumps, joint nu": lambda: LPBoostClassifier(nu=0.1, max_columns=1, multi_class="joint"),
+    "kernels": lambda: CGBoostClassifier(ONE, C=1e-4, offset="none"),
+    "rkhs nu": lambda: CGBoostClassifier(ONE, nu=0.1, offset="none", penalty="rkhs", max_columns=1),
+    "group": lambda: CGBoostClassifier(ONE, C=1e-4, offset="none", penalty="group"),
+    "features": lambda: SparseLinearClassifier(C=1e-4, fit_intercept=False),
+    "features, log loss": lambda: SparseLinearClassifier(
+        C=1e-4, fit_intercept=False, loss="log_loss"
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("y", [np.arange(N) % 3 // 2, np.maximum(np.arange(N) % 5, 2)])
+@pytest.mark.parametrize("name", TRIVIAL)
+def test_a_lean_to_the_larger_class_is_no_part_of_the_problem(name: str, y: Any) -> None:
+    """A model without columns has the objective of 0, and no bound is above it."""
+    model = TRIVIAL[name]().fit(X, y)
+    assert 0.0 < np.max(np.abs(model.intercept_)) <= 2e-6
+    found = certify(model, X, y)
+    assert found.objective == pytest.approx(model.objective_, rel=1e-12, abs=1e-15)
+    assert found.bound <= found.objective + 1e-12 * abs(found.objective)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("weights", [None, np.arange(N) % 3])
+@pytest.mark.parametrize("options", [{"nu": 0.4}, {"loss": "log_loss"}], ids=["nu", "log loss"])
+def test_no_model_is_below_the_optimum_of_summed_kernels(options: Any, weights: Any) -> None:
+    """A model of few columns of two kernels is made better over their sums, not next to them."""
+    few = CGBoostClassifier(TWO, penalty="rkhs", max_columns=2, **options)
+    fine = CGBoostClassifier(TWO, penalty="rkhs", tol=1e-6, **options)
+    found = certify(few.fit(X, LABELS, sample_weight=weights), X, LABELS, weights)
+    least = certify(fine.fit(X, LABELS, sample_weight=weights), X, LABELS, weights).bound
+    assert found.best >= least - ROUNDING * abs(least)
 
 
 @pytest.mark.filterwarnings("ignore")

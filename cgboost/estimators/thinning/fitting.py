@@ -83,6 +83,10 @@ def members_of(ensemble: Any) -> Members:
             f"LightGBM, XGBoost or CatBoost, or a list of fitted models; got {ensemble!r}"
         )
     inner = inner_estimators(ensemble)
+    classes = getattr(ensemble, "classes_", None)
+    several = any(getattr(one, "n_outputs_", 1) > 1 for one in (ensemble, *inner))
+    if several or isinstance(classes, list):
+        raise ValueError("estimator has several outputs: thin an ensemble of one output")
     if isinstance(ensemble, (list, tuple)):
         members = [Member(one) for one in inner] if all(map(callable, inner)) else listed(inner)
         return EstimatorMembers(members, np.full(len(inner), 1.0 / len(inner)), _common(members))
@@ -95,9 +99,6 @@ def members_of(ensemble: Any) -> Members:
     else:
         own = np.ones(len(inner))
     members = listed(inner, ensemble)
-    classes = getattr(ensemble, "classes_", None)
-    if classes is not None and isinstance(classes, list):
-        raise ValueError("estimator has several outputs: thin an ensemble of one output")
     encoded = classes is not None and not hasattr(ensemble, "estimator_weights_")
     known = None if classes is None else np.asarray(classes)
     found = EstimatorMembers(members, own / own.sum(), known, encoded, ensemble)

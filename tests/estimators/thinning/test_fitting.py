@@ -21,7 +21,7 @@ from sklearn.ensemble import (
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from cgboost import ThinnedEnsemble
 from cgboost.exceptions import DataWarning
@@ -66,6 +66,16 @@ REFUSED: dict[str, tuple[Any, tuple[Any, ...], str]] = {
     "outputs": (
         RandomForestClassifier(5).fit(X, np.column_stack([Y, Y])),
         (X, Y),
+        "several outputs",
+    ),
+    "outputs of numbers": (
+        RandomForestRegressor(5).fit(A, np.column_stack([NUMBERS, NUMBERS])),
+        (A, NUMBERS),
+        "several outputs",
+    ),
+    "outputs of a list": (
+        [DecisionTreeRegressor(max_depth=2).fit(A, np.column_stack([NUMBERS, NUMBERS]))],
+        (A, NUMBERS),
         "several outputs",
     ),
     "features": (FOREST, (X[:, :3], Y), "X has 3 features, the ensemble was fitted to 4"),
