@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import OneClassSVM
 
 from cgboost import (
     RBF,
@@ -153,6 +154,21 @@ def test_nothing_of_the_fit_is_copied() -> None:
     with pytest.raises(CertificateError, match="give the same X"):
         certify(model, X[::-1], LABELS)
     assert (before.objective, before.bound) == (after.objective, after.bound)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "model", [OneClassSVM(nu=0.2), CGBoostOutlierDetector(ONE, nu=0.2)], ids=str
+)
+def test_models_without_targets_take_any(model: Any) -> None:
+    """As their ``fit`` does: pipelines and searches give one."""
+    model.fit(X)
+    alone = certify(model, X)
+    for y in (LABELS, [1, 2], np.full(N, np.nan)):
+        found = certify(model, X, y)
+        assert (found.objective, found.bound) == (alone.objective, alone.bound)
+    polished = polish(model, X, LABELS).certificate_
+    assert polished.objective <= alone.objective
 
 
 @pytest.mark.filterwarnings("ignore")
