@@ -18,10 +18,10 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.base import clone, is_classifier
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from cgboost.arrays import Indices, Vector
-from cgboost.estimators.common.parameters import check_number
+from cgboost.estimators.common.parameters import check_count, check_number
 from cgboost.estimators.latent.latent_factors import BaseBLF, folds
 from cgboost.inspection import drawing
 from cgboost.inspection.pipelines import last_step
@@ -113,7 +113,8 @@ def jackknife(
     X, y, sample_weight
         As given to ``fit``: a model keeps no rows. X is an array, a matrix or a data frame.
     cv : int or splitter, default=20
-        Parts, shuffled, of classes stratified; ``len(y)`` leaves out one row at a time.
+        Parts, shuffled; ``len(y)`` leaves out one row at a time. Of classes stratified, and at most
+        as many as the smallest class has rows. A splitter has to leave out every row once.
     n_jobs : int or None
         Parts fitted in parallel, as in joblib.
     random_state : int, RandomState or None
@@ -125,7 +126,8 @@ def jackknife(
     Raises
     ------
     ValueError
-        If the model is another one, or has a kernel.
+        If the model is another one or has a kernel, if X, y and sample_weight have different
+        numbers of rows, or if some row is not left out once.
     """
     check_is_fitted(model)
     own, (rows,), names = last_step(model, X)
@@ -138,6 +140,7 @@ def jackknife(
     rows = own._rows(rows)
     y = np.asarray(y)
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    check_consistent_length(rows, y, weights)
     count = int(np.max(own.n_components_))
     bare = clone(own).set_params(n_components=count, callbacks=None, verbose=0)
 
@@ -145,6 +148,12 @@ def jackknife(
         return np.atleast_2d(clone(bare).fit(rows[train], y[train], weights[train]).coef_)
 
     parts = folds(cv, y, random_state, classes=is_classifier(own))
+    times = np.bincount(np.concatenate([test for _, test in parts]), minlength=len(y))
+    if (times != 1).any():
+        raise ValueError(
+            f"cv={cv!r} leaves out rows {times.min()} to {times.max()} times: the jackknife needs "
+            "each row once, as with a number of parts or KFold"
+        )
     coefs = Parallel(n_jobs=n_jobs)(delayed(without)(train) for train, _ in parts)
     return Jackknife(_names(own, names), np.atleast_2d(own.coef_), np.array(coefs))
 
@@ -193,11 +202,10 @@ def plot_loadings(
     Raises
     ------
     ValueError
-        If the model has no loadings, or ``n_factors`` or ``top`` is less than 1.
+        If the model has no loadings, or ``n_factors`` or ``top`` is not a whole number from 1 on.
     """
     drawing.check_top(top)
-    if n_factors < 1:
-        raise ValueError(f"n_factors must be at least 1, got {n_factors!r}")
+    check_count("n_factors", n_factors)
     own, names = _with_loadings(model)
     loadings = own.x_loadings_[:, :n_factors]
     lengths = np.linalg.norm(loadings, axis=0)

@@ -22,6 +22,7 @@ from cgboost.additive.stage import Stage, Stages
 from cgboost.additive.trees.transformation import Transformation
 from cgboost.arrays import Vector
 from cgboost.estimators.common.class_outputs import output_labels, output_place
+from cgboost.estimators.common.parameters import check_count
 from cgboost.inspection import drawing
 from cgboost.inspection.learning_curves import Sets, Table, staged_errors
 from cgboost.inspection.pipelines import last_step
@@ -265,12 +266,12 @@ def plot_factors(
     ------
     ValueError
         If the model has fewer than two factors, ``y`` does not have one entry per row, or
-        ``biplot`` is negative or X a sparse matrix then.
+        ``biplot`` is not a whole number from 0 on, or X is a sparse matrix then.
     """
-    if biplot < 0 or (biplot and sparse.issparse(X)):
+    check_count("biplot", biplot, least=0)
+    if biplot and sparse.issparse(X):
         raise ValueError(
-            f"biplot must be a number of features of a dense X, got {biplot!r} for a "
-            f"{type(X).__name__}"
+            f"biplot={biplot!r} needs dense rows, got a {type(X).__name__}: give X.toarray()"
         )
     factors, target = np.asarray(model.transform(X)), np.asarray(y)
     if factors.shape[1] < 2:

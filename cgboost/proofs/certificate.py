@@ -217,7 +217,7 @@ def certify(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None)
     if is_cvxpy(model):
         last, (reading, data) = model, reading_of_cvxpy(model, X, y, sample_weight)
     else:
-        last, X, names = _rows_seen(model, X, y)
+        last, X, y, names = _rows_seen(model, X, y)
         if is_own(last):
             own = reading_of_own(last, X, y, sample_weight)
             reading, data, given, tol = own.reading, own.data, own.given, max(own.tol, PROVEN_GAP)
@@ -265,7 +265,7 @@ def polish(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
     if is_cvxpy(model):
         raise CertificateError("polish takes estimators: solve the problem to a smaller tolerance")
     polished = copy.deepcopy(model)
-    last, X, names = _rows_seen(polished, X, y)
+    last, X, y, names = _rows_seen(polished, X, y)
     if is_own(last):
         return _told(_refitted(polished, last, X, y, sample_weight, tol=OWN_POLISHED_TOL))
     data = _named(data_of(X, y, sample_weight), names)
@@ -313,26 +313,28 @@ class Answer:
     dual: DualPoint
 
 
-def _rows_seen(model: Any, X: Any, y: Any) -> tuple[Any, Any, NDArray[Any] | None]:
-    """The model itself, the rows as it saw them, and the names of their features."""
+def _rows_seen(model: Any, X: Any, y: Any) -> tuple[Any, Any, Any, NDArray[Any] | None]:
+    """The model itself, rows and targets as it saw them, and the names of the features."""
     if X is None:
         raise CertificateError("X is missing: give the rows that the model was fitted to")
     last = model[-1] if isinstance(model, Pipeline) else model
-    if y is None and type(last).__name__ not in WITHOUT_TARGET:
+    if type(last).__name__ in WITHOUT_TARGET:
+        y = None
+    elif y is None:
         raise CertificateError("y is missing: give the targets that the model was fitted to")
     if isinstance(model, Pipeline):
         names = None
         if len(model.steps) > 1:
             with contextlib.suppress(AttributeError, ValueError, NotFittedError):
                 names = model[:-1].get_feature_names_out()
-        return last, model[:-1].transform(X), names
+        return last, model[:-1].transform(X), y, names
     names = getattr(model, "feature_names_in_", None)
     if names is not None and hasattr(X, "columns") and list(X.columns) != list(names):
         raise CertificateError(
             f"the columns of X are {list(X.columns)[:9]}, the {type(model).__name__} was fitted to "
             f"{list(names)[:9]}: give these, in their order"
         )
-    return model, X, None
+    return model, X, y, None
 
 
 def _named(data: Data, names: NDArray[Any] | None) -> Data:

@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from scipy.sparse import csr_array
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_diabetes
+from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -56,6 +58,26 @@ def test_pipelines_classes_and_chosen_numbers() -> None:
 
 
 @pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"y": TARGET[:30]}, r"inconsistent numbers of samples: \[40, 30, 30\]"),
+        ({"sample_weight": np.ones(30)}, r"inconsistent numbers of samples: \[40, 40, 30\]"),
+        ({"cv": ShuffleSplit(9, random_state=0)}, "cv=ShuffleSplit.* leaves out rows 0 to . times"),
+        ({"cv": RepeatedKFold(n_splits=4, n_repeats=2)}, "leaves out rows 2 to 2 times"),
+        ({"cv": [(np.arange(20), np.arange(20, 40))]}, "leaves out rows 0 to 1 times"),
+    ],
+    ids=str,
+)
+def test_parts_are_of_all_rows(more: dict[str, Any], words: str) -> None:
+    """The factor (K − 1)/K is for parts: with others errors were four times as large."""
+    X = DIABETES[:40]
+    model = BLFRegressor(2).fit(X, TARGET[:40])
+    with pytest.raises(ValueError, match=words):
+        jackknife(model, X, **({"y": TARGET[:40]} | more))
+    assert jackknife(model, X, TARGET[:40], cv=KFold(8)).coefs.shape == (8, 1, 10)
+
+
+@pytest.mark.parametrize(
     "model", [SparseLinearRegressor(), BLFRegressor(1, kernel=RBF(0.1))], ids=str
 )
 def test_other_models_are_refused(model: Any) -> None:
@@ -89,7 +111,7 @@ def test_pictures_have_the_loadings_and_importances() -> None:
     assert len(plot_loadings(plain, n_factors=1).axes[0].containers) == 1
     with pytest.raises(ValueError, match=r"vip_.* got a PLSRegression"):
         plot_vip(plain)
-    with pytest.raises(ValueError, match="n_factors must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="n_factors must be a whole number ≥ 1, got 0"):
         plot_loadings(model, n_factors=0)
 
 
@@ -109,5 +131,8 @@ def test_a_biplot_has_the_features_that_go_most_with_the_factors() -> None:
     others = [np.hypot(*(np.corrcoef(frame[k], t)[0, 1] for t in T.T)) for k in DIABETES]
     np.testing.assert_allclose(sizes, sorted(others, reverse=True)[:3])
     assert axis.get_xlabel() == f"factor 1 ({model.explained_variance_ratio_[0]:.0%} of X)"
-    with pytest.raises(ValueError, match="biplot must be .* got -1"):
-        plot_factors(model, frame, TARGET, biplot=-1)
+    for wrong in (-1, 2.5):
+        with pytest.raises(ValueError, match=f"biplot must be a whole number .* got {wrong}"):
+            plot_factors(model, frame, TARGET, biplot=wrong)
+    with pytest.raises(ValueError, match=r"biplot=2 needs dense rows, got a csr_array"):
+        plot_factors(model, csr_array(frame.to_numpy()), TARGET, biplot=2)

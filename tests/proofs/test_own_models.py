@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import OneClassSVM
 
 from cgboost import (
     RBF,
@@ -192,6 +193,21 @@ def test_no_model_is_below_the_optimum_of_summed_kernels(options: Any, weights: 
     found = certify(few.fit(X, LABELS, sample_weight=weights), X, LABELS, weights)
     least = certify(fine.fit(X, LABELS, sample_weight=weights), X, LABELS, weights).bound
     assert found.best >= least - ROUNDING * abs(least)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "model", [OneClassSVM(nu=0.2), CGBoostOutlierDetector(ONE, nu=0.2)], ids=str
+)
+def test_models_without_targets_take_any(model: Any) -> None:
+    """As their ``fit`` does: pipelines and searches give one."""
+    model.fit(X)
+    alone = certify(model, X)
+    for y in (LABELS, [1, 2], np.full(N, np.nan)):
+        found = certify(model, X, y)
+        assert (found.objective, found.bound) == (alone.objective, alone.bound)
+    polished = polish(model, X, LABELS).certificate_
+    assert polished.objective <= alone.objective
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -73,6 +73,8 @@ class Faithfulness(ABC):
     rows_per_cell : int
     questions : sequence
         An integer program each; where all are infeasible, weights agree in all cells.
+    about : str
+        What a number of questions with an answer are, for messages.
     """
 
     own: Vector
@@ -166,7 +168,7 @@ class SameDecisions(Faithfulness):
     about = "pairs of classes are proven to be decided alike"
 
     def __init__(self, own: Vector, n_classes: int) -> None:
-        self.own, self.n_classes = own, n_classes
+        self.own = own
         self.cost, self.lower = np.ones(len(own)), np.zeros(len(own))
         self.upper = np.full(len(own), np.inf)
         self.rows_per_cell = n_classes - 1
