@@ -220,7 +220,9 @@ ORDER = {COPIES: "trees of equal merit are chosen by the order of rows"}
 FOLDS = {COPIES: "rows are dealt out to folds one by one"}
 SMOOTH = CGBoostRegressor("linear", loss="squared_error", columns_per_round=1)
 AT_ONCE = {"a_fit_cut_short_says_so_and_keeps_the_rounds_before": "it has one round"}
-ONE_SEARCH = dict.fromkeys((STOPPING, SCORERS, CUT, FIRST), "it is a search without rounds")
+ONE_SEARCH = dict.fromkeys(
+    (STOPPING, SCORERS, CUT, FIRST, "stages_end_in_the_model"), "it is a search without rounds"
+)
 SCALED = {SPARSE: "features of sparse rows are scaled, not centred"}
 WARM = {CUT: "what a solver answers depends on how the run goes on"}
 LESS = {BY_TABLE: "scores of classes are those of the columns, less their mean"}
@@ -229,7 +231,14 @@ FED = {BY_TABLE: "learners read the outputs of those before"}
 HINGES = {BY_TABLE: "columns with a slope are hinges"}
 GIVEN_MODELS = {
     BY_TABLE: "columns are the scores of given models, with stumps in one table",
-    "another_fit_replaces_everything": "a given model knows how many features there are",
+    **dict.fromkeys(
+        (
+            "another_fit_replaces_everything",
+            "contributions_are_shapley_values_over_all_sets_of_features",
+            "without_a_background_the_rows_are_it_or_the_covers_of_trees",
+        ),
+        "a given model knows how many features there are",
+    ),
 }
 SHORT = {CUT: "the fit ends before the second round"}
 GREEDY = {PATH: "which learners are found depends on those before"}

@@ -108,8 +108,9 @@ KINDS = {
     "number": ["DECIMAL(10,2)", "double precision", "UBIGINT"],
     "text": ["VARCHAR", "ENUM('a', 'b')", "character varying"],
     "time": ["timestamp without time zone", "TIMESTAMP_NS"],
+    "moment": ["TIMESTAMP WITH TIME ZONE"],
     None: [
-        *("TIMESTAMP WITH TIME ZONE", "time without time zone", "INTEGER[]", "INTEGER[3]"),
+        *("time without time zone", "INTEGER[]", "INTEGER[3]"),
         *("STRUCT(a INTEGER)", "interval", "bytea"),
     ],
 }
