@@ -24,7 +24,7 @@ ITEMS = "_cgboost_items"
 
 
 def save(model: Any, path: str | os.PathLike[str], *, functions: Functions | None = None) -> Path:
-    """Write a model to a file, as :meth:`StoredEstimator.save` says."""
+    """Write a model to a file, as ``model.save(path)`` does."""
     if not isinstance(model, BaseEstimator):
         raise PersistenceError(f"save takes an estimator, got {type(model).__name__}")
     write(path, KIND, model, functions=functions, about={"class": type(model).__name__})

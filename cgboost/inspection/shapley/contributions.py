@@ -3,7 +3,7 @@
 The value of feature j for a row is its Shapley value in the game whose value for a set S of
 features is the mean output with the features in S from the row and the others from elsewhere: from
 the rows of a background (interventional), or from the training rows that went the same way through
-a tree (path-dependent, as of :class:`shap.TreeExplainer`). Values are linear in the model, so that
+a tree (path-dependent, as of ``shap.TreeExplainer``). Values are linear in the model, so that
 those of an ensemble are Σ coefficient × those of its basis functions.
 """
 
@@ -41,7 +41,7 @@ Perturbation = Literal["interventional", "tree_path_dependent"]
 
 @dataclass(frozen=True)
 class Contributions:
-    """What each feature contributes to each output, as a :class:`shap.Explanation` has it.
+    """What each feature contributes to each output, as a ``shap.Explanation`` has it.
 
     Attributes
     ----------
@@ -111,9 +111,9 @@ def contributions(model: Any, X: Any, background: Any = None) -> Contributions:
     enumerated:
 
     * linear models, lines, curves of one feature, stumps: h_j(x_j) less its mean over the
-      background, as of :class:`shap.LinearExplainer`;
+      background, as of ``shap.LinearExplainer``;
     * trees, linear trees and rules: exact by the conditions that a row fulfils, as of
-      :class:`shap.TreeExplainer`;
+      ``shap.TreeExplainer``;
     * linear kernels, and those that are products over the features (RBF, Laplacian): exact, each
       row against each of the background;
     * all else (other kernels, factors of kernels, stages that read earlier ones or are bounded,

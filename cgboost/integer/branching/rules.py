@@ -390,7 +390,7 @@ class SetBranching:
         ]
 
     def admits(self, solution: NodeSolution) -> bool:
-        """Whether a point uses at most one variable of each set; see :class:`Requirement`."""
+        """Whether a point uses at most one variable of each set; see ``Requirement``."""
         return not self._used(solution)
 
     def _used(self, solution: NodeSolution) -> list[tuple[float, int, list[Hashable], float]]:

@@ -174,7 +174,7 @@ class StagewiseMaster(DescentMaster):
     loss : DifferentiableLoss
         ``loss.on(y, weights)``, or your own.
     step : {"line-search", "newton", "confidence"} or float
-        The best step along the column, one Newton step, that of :func:`confidence_step` (for the
+        The best step along the column, one Newton step, that of ``confidence_step`` (for the
         exponential loss), or always the same.
     learning_rate : float, default=1.0
         Multiplies the first three.
