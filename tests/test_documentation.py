@@ -91,6 +91,18 @@ def test_tables_of_the_code_name_files_and_functions_of_their_folders(page: str)
                 assert name in (ROOT / path).read_text(encoding="utf-8"), (path, name)
 
 
+def test_every_hop_of_the_architecture_is_there() -> None:
+    """The file of each ``file: function`` is one file, and has the function, or the method."""
+    text = (ROOT / "docs" / "development" / "architecture.md").read_text(encoding="utf-8")
+    hops = re.findall(r"`([\w/]+\.py): ([\w.]+)`", text)
+    assert len(hops) > 30
+    roots = (ROOT / "cgboost", ROOT / "cgboost" / "estimators", ROOT / "cgboost" / "optimizers")
+    for file, name in hops:
+        (found,) = [root / file for root in roots if (root / file).is_file()]
+        code = found.read_text(encoding="utf-8")
+        assert all(re.search(rf"(def|class) {part}\b", code) for part in name.split(".")), name
+
+
 def test_every_fact_of_another_program_is_proved() -> None:
     """Each row ends with tests, which are there, or scripts; each script has a row."""
     rows = [re.split(r"(?<!\\)\|", row)[1:-1] for row, _ in paths_in_tables("behaviour.md")]
