@@ -44,13 +44,13 @@ quantile loss takes a fifth of the time of a loop with an interior point, at 200
 0.4 to 0.9 with all losses; at 1000 × 100 the hinge takes twice as long. Kernel machines of 150 rows
 take 0.5 to 0.85 of the time, of 200 rows 0.7 to 1.6, of 600 rows 1.2."""
 
-BEFORE_VALUES: tuple[Choice, ...] = (CentredTargets.of,)
+TO_OBJECTIVE: tuple[Choice, ...] = (CentredTargets.of,)
 """Reductions between what a master is given and the problem whose objective and bound it takes."""
 
-BEFORE_OPTIMIZER: tuple[Choice, ...] = (CostUnits.of,)
+TO_OPTIMIZER: tuple[Choice, ...] = (CostUnits.of,)
 """Reductions between that problem and what an optimizer sees."""
 
-BEFORE_VERTEX: tuple[Choice, ...] = (MergedRows.of,)
+TO_VERTEX: tuple[Choice, ...] = (MergedRows.of,)
 """Reductions between it and the simplex that leads from inside the optimal face to a vertex."""
 
 # LimitedCosts is in none of these lists: its limit grows with the columns, so that it is not chosen

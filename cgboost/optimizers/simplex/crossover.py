@@ -20,7 +20,7 @@ from cgboost.optimizers.reductions.reduction import Chain, Problem
 from cgboost.optimizers.restricted_dual import RestrictedDual
 from cgboost.optimizers.simplex.dual_session import DualSession
 from cgboost.optimizers.simplex.purification import Face, purified
-from cgboost.optimizers.solver_choice import BEFORE_VERTEX
+from cgboost.optimizers.solver_choice import TO_VERTEX
 from cgboost.optimizers.solver_options import deadline_of, time_left
 from cgboost.penalties.penalty import DualForm
 from cgboost.tolerances import COEFFICIENT_ROUNDING, SMALLEST
@@ -172,7 +172,7 @@ def crossover(
     whole = Problem(
         loss, form, [Column(values, ("column", j)) for j, values in enumerate(scaled.T)]
     )
-    chain, few = Chain.of(whole, BEFORE_VERTEX)
+    chain, few = Chain.of(whole, TO_VERTEX)
     if not chain.parts:
         return _crossover(loss, form, columns, coef, intercept, time_limit, noise)
     store = ColumnStore(few.loss.n_rows, centred=False)
