@@ -236,7 +236,7 @@ class RestrictedDual:
             if solution is None:
                 continue
             point, kept = self._point(solution), len(self.session.kept)
-            if not self._must_solve_again(point):
+            if not self._update_working_sets(point):
                 self.rate = point.rate
                 return point
             if sampled:
@@ -276,7 +276,7 @@ class RestrictedDual:
         self.session.aim(0.0, again=True)
         try:
             point = self._point(self.session.solve(time_limit))
-            while self._must_solve_again(point):
+            while self._update_working_sets(point):
                 point = self._point(self.session.solve(time_left(deadline)))
         except SolverError as error:
             logger.info("the coefficients stay coarse: %s", error)
@@ -298,11 +298,11 @@ class RestrictedDual:
             return None
         return self.session.basis
 
-    def _must_solve_again(self, point: RestrictedPoint) -> bool:
-        """Bring back what is wrongly absent, or else take out what is idle.
+    def _update_working_sets(self, point: RestrictedPoint) -> bool:
+        """Bring back what is wrongly absent, or else take out what is idle; whether to solve again.
 
-        It must be solved again if the absence costs more than the session leaves open anyway. A
-        coarse answer is not: the next one has what was absent, and the new columns as well.
+        So it is if the absence costs more than the session leaves open anyway. A coarse answer is
+        not solved again: the next one has what was absent, and the new columns as well.
         """
         at_wrong_end = np.where(
             self.session.at_upper, point.rate < -RATE_TOLERANCE, point.rate > RATE_TOLERANCE
