@@ -25,7 +25,7 @@ from cgboost.losses import EntropicLoss
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
-from cgboost.optimizers.live_dual import LiveProblem
+from cgboost.optimizers.live_dual import LiveDual, LiveProblem
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
 from cgboost.optimizers.reductions.centred_targets import CentredTargets
@@ -120,27 +120,21 @@ def _vertex(
 
 
 def _over_working_sets(
-    opener_for: Callable[..., OpenSession],
+    session: type[LiveDual],
     problem: Problem,
     solver: str,
     options: Mapping[str, Any] | None,
     free_columns: FreeColumns,
 ) -> LiveProblem:
-    """A restricted dual over working sets, in a session."""
+    """A restricted dual over working sets, in sessions of a class."""
     loss, form = problem.loss, problem.form
     kind = GrowingCosts if may_be_limited(loss, form) else RestrictedDual
     if form.quadratic == 0:  # a row of one kink then has one variable
         loss = replace(loss, from_lower=True)
-    return kind(loss, form, opener_for(solver, options), solver, free_columns=free_columns)
-
-
-def _without_backend(open_session: OpenSession) -> Callable[..., LiveProblem]:
-    """A restricted dual in a session without a solver behind it."""
-    return partial(_over_working_sets, lambda solver, options: open_session)
-
-
-def _backend(solver: str, options: Mapping[str, Any] | None) -> OpenSession:
-    return partial(DualSession, solver=solver, options=options)
+    opens: OpenSession = session
+    if session is DualSession:  # the one with a solver behind it
+        opens = partial(DualSession, solver=solver, options=options)
+    return kind(loss, form, opens, solver, free_columns=free_columns)
 
 
 OPTIMIZERS = (
@@ -151,15 +145,19 @@ OPTIMIZERS = (
         _newton,
     ),
     Optimizer("few numbers; a box of linear losses, Σ|α|", _is_small, _vertex),
-    Optimizer("a box; Σ|α|, elastic net", _is_sparse_box, _without_backend(InteriorSession)),
     Optimizer(
-        "a box; ½Σα², free columns", _is_ridge_beside_free, _without_backend(InteriorSession)
+        "a box; Σ|α|, elastic net", _is_sparse_box, partial(_over_working_sets, InteriorSession)
     ),
-    Optimizer("a box; ½Σα²", _is_ridge, _without_backend(ActiveSetSession)),
+    Optimizer(
+        "a box; ½Σα², free columns",
+        _is_ridge_beside_free,
+        partial(_over_working_sets, InteriorSession),
+    ),
+    Optimizer("a box; ½Σα²", _is_ridge, partial(_over_working_sets, ActiveSetSession)),
     Optimizer(
         "ν, a ball Σ|α| ≤ D, a named solver",
         lambda problem, solver: True,
-        partial(_over_working_sets, _backend),
+        partial(_over_working_sets, DualSession),
     ),
 )
 """Who solves what."""

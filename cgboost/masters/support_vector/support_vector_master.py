@@ -213,7 +213,7 @@ class SupportVectorMaster:
         """The live restricted problem: a dual, or a primal of smooth losses and few numbers.
 
         Made at its first use, with the columns of the first ``add``, or with none: how many there
-        are decides between simplex and interior point.
+        are, or are expected, decides between simplex and interior point, which takes 0 of them.
         """
         return self._open_live(self._optimizer_loss)
 
