@@ -333,7 +333,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         """
         scaling, penalty = self._scaling, self._penalty
         scaled, factor = in_units(loss, scaling.unit)
-        unit = scaling.objective(penalty) * alpha
+        unit = scaling.objective_unit(penalty) * alpha
         if not alpha:
             unit = scaling.constant / LOSS_OF_CONSTANT if scaling.constant > 0 else 1.0
 
@@ -357,7 +357,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         )
 
     @property
-    def _strongest(self) -> float:
+    def _alpha_max(self) -> float:
         """The price of a coefficient from which on, for a mean loss, all are 0."""
         return self._scaling.strongest / self._penalty.threshold
 
@@ -537,7 +537,7 @@ class BaseMeanLoss(Regression, BaseSparseLinear):
         super()._keep(plan, runs, rows)
         assert isinstance(plan, Proven)
         self.alpha_ = plan.objectives[0].trade_off.value
-        self.alpha_max_ = self._strongest if vars(self).pop("_begins_trivial") else np.nan
+        self.alpha_max_ = self._alpha_max if vars(self).pop("_begins_trivial") else np.nan
 
     def path(
         self,

@@ -35,7 +35,7 @@ def values_of_path(
         shares = np.geomspace(1.0, eps, count) if count > 1 else np.ones(1)
 
         def grid(prepared: Any) -> NDArray[np.float64]:
-            most = prepared._strongest or 1.0
+            most = prepared._alpha_max or 1.0
             if parameter == "alpha":
                 return most * shares
             return 1.0 / (most * prepared._scaling.total * shares)

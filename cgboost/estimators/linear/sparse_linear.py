@@ -305,7 +305,7 @@ stop_reason_, n_features_in_, feature_names_in_
 
     def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(plan, runs, rows)
-        strongest = self._strongest * float(rows.weights.sum())
+        strongest = self._alpha_max * float(rows.weights.sum())
         self.C_min_ = 1.0 / strongest if strongest > 0 else np.inf
         if not vars(self).pop("_begins_trivial"):
             self.C_min_ = np.nan
