@@ -18,8 +18,12 @@ from cgboost.estimators.common.parameters import TradeOff, check_number
 from cgboost.estimators.common.plan import Plan
 from cgboost.estimators.common.targets import Numbers
 from cgboost.estimators.common.training_rows import EvalSets, HeldSets, TrainingRows, is_source
-from cgboost.estimators.linear.base_sparse_linear import BaseMeanLoss, BaseSparseLinear, PenaltyName
-from cgboost.estimators.linear.linear_path import values_of_path
+from cgboost.estimators.linear.base_sparse_linear import (
+    BaseMeanLoss,
+    BaseSparseLinear,
+    PenaltyName,
+    values_of_path,
+)
 from cgboost.exceptions import see
 from cgboost.losses import Loss
 from cgboost.losses.registry import (
