@@ -152,7 +152,7 @@ class RestrictedDual:
         self.loss, self.variables = loss, loss.variables
         self.session: LiveDual = self._open_session(loss, self.columns, self.form)
         self.ends_inside = isinstance(self.session, InteriorSession)
-        self.rate = self.variables.gain()  # at f = 0
+        self.rate = self.variables.linear()  # at f = 0
         self._slack_for: Indices = np.zeros(self.columns.count, dtype=np.intp)
         self._repeats = 0
         self._waiting, self._expected, self._begun = self.columns.directions, False, False

@@ -2,7 +2,7 @@
 
 An interior point method for the restricted dual of the 1-norm and the elastic net, warm-started.
 
-    max  gain·u − ½Σ curvature·u² − ½Σ softness·α²
+    max  linear·u − ½Σ curvature·u² − ½Σ softness·α²
     s + softness·α = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ upper,  |s| ≤ limit
 
 or s ≤ limit where α ≥ 0. A column of limit 0, as the free offset, has s = 0. Without softness, as
@@ -11,7 +11,7 @@ where φ(score) = sign(score)·(|score| − limit)₊. The multipliers of s + �
 
 Mehrotra's predictor and corrector steps on
 
-    gain − sign·(Hα) − curvature·u + z₀ − z₁ = 0      z₀u = z₁(upper − u) = μ
+    linear − sign·(Hα) − curvature·u + z₀ − z₁ = 0      z₀u = z₁(upper − u) = μ
     α = w₁ − w₀                                       w₀(limit + s) = w₁(limit − s) = μ
 
 Generated columns are dense and much fewer than the rows, so that a step solves the small dense

@@ -395,7 +395,7 @@ class PrimalSimplex:
         """
         variables, at_zero = self.variables, np.flatnonzero(vertex.at_zero < self._offset)
         zero, used = vertex.at_zero[at_zero], vertex.others >= self._offset
-        gain, own = variables.gain(), vertex.others[~used]
+        gain, own = variables.linear(), vertex.others[~used]
         size, before = float(np.abs(gain).max(initial=1.0)), np.inf
         x = np.zeros(len(vertex.at_zero))
         x[at_zero] = -self._moved[zero]
