@@ -88,7 +88,7 @@ def _is_plain_box(problem: Problem, solver: str) -> bool:
 
 def _is_small(problem: Problem, solver: str) -> bool:
     """A linear program of few numbers, as many as are there or will come; 0: nothing is known."""
-    numbers = max(len(problem.columns), problem.expected) * problem.loss.n_rows
+    numbers = max(len(problem.columns), problem.expected_columns) * problem.loss.n_rows
     few = solver == "auto" and 0 < numbers <= FEW_NUMBERS
     return few and PrimalSimplex.takes(problem.loss, problem.form)
 

@@ -138,12 +138,12 @@ class SupportVectorMaster:
 
     Attributes
     ----------
-    expected : int
+    expected_columns : int
         How many columns are expected in the end; 0 where that is not known. To be set before the
         first solve.
     """
 
-    expected: int = 0
+    expected_columns: int = 0
 
     def __init__(
         self,
@@ -219,7 +219,7 @@ class SupportVectorMaster:
 
     def _open_live(self, loss: Any) -> Any:
         """A restricted problem of a loss in its units."""
-        problem = Problem(loss, self.form, tuple(self.columns), self.expected)
+        problem = Problem(loss, self.form, tuple(self.columns), self.expected_columns)
         solver, options = self._solver, self._solver_options
         return live_problem(problem, solver, options, self._free_columns, vertex=self._can_reprice)
 
