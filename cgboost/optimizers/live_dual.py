@@ -83,7 +83,7 @@ class LiveProblem(Protocol):
         """Take in new columns, each of shape (n_rows,)."""
         ...
 
-    def expect(self, coef: Vector, intercept: float) -> None:
+    def start_near(self, coef: Vector, intercept: float) -> None:
         """Take coefficients of all columns for near the optimum; the answer stays the same."""
         ...
 

@@ -155,7 +155,7 @@ class RestrictedDual:
         self.rate = self.variables.linear()  # at f = 0
         self._slack_for: Indices = np.zeros(self.columns.count, dtype=np.intp)
         self._repeats = 0
-        self._waiting, self._expected, self._begun = self.columns.directions, False, False
+        self._waiting, self._has_start, self._begun = self.columns.directions, False, False
 
     def add(self, values: Sequence[FloatArray] | FloatArray, *outputs: Indices) -> None:
         """Take in new columns, each of shape (n_rows,); of several outputs with those of each."""
@@ -174,15 +174,15 @@ class RestrictedDual:
         """Put new columns into the session; whether the first ones, after a sample of the rows."""
         waiting, n_free, sampled = self._waiting, self.form.n_free, False
         self._waiting = waiting[:0]
-        if not (self.session.constraints >= 0).any() and not self._expected:
-            sampled = self._expect_from_sample(waiting, time_limit)
+        if not (self.session.constraints >= 0).any() and not self._has_start:
+            sampled = self._start_from_sample(waiting, time_limit)
         for columns in (waiting[waiting < n_free], waiting[waiting >= n_free]):
             if columns.size:
                 self.session.rescale()
                 self.activate(columns)
         return sampled
 
-    def _expect_from_sample(self, columns: Indices, time_limit: float | None) -> bool:
+    def _start_from_sample(self, columns: Indices, time_limit: float | None) -> bool:
         """Begin with the rows near their margin at the optimum over a sample; False if with all."""
         rows, share = sample_of(self.loss.n_rows, len(columns) + 1)
         session, large = self.session, len(self.columns.large) > 0
@@ -200,18 +200,18 @@ class RestrictedDual:
         coef = self.columns.of_part(point.coef)
         if self._begun:  # a solve without columns has fixed other rows
             session.start_anew()
-        self.expect(coef, point.intercept - self.columns.shift(coef), share)
+        self.start_near(coef, point.intercept - self.columns.shift(coef), share)
         session.begin()
-        self._expected = columns.size > 0
+        self._has_start = columns.size > 0
         return True
 
-    def expect(self, coef: Vector, intercept: float, share: float = NEAREST_SHARE) -> None:
+    def start_near(self, coef: Vector, intercept: float, share: float = NEAREST_SHARE) -> None:
         """Take coefficients for near the optimum, as a hint of which variables matter.
 
         This share of them, nearest to their margin, starts in the session, the others
         fixed.
         """
-        self._expected = True
+        self._has_start = True
         output = self.columns.combine(coef) + (intercept + self.columns.shift(coef))
         self.rate = self.variables.rate(output)
         size = np.abs(self.rate)
@@ -248,7 +248,7 @@ class RestrictedDual:
         size = np.abs(point.rate)
         share = float(np.mean(size <= CALM * size[freed].max(initial=0.0)))
         least = NEXT_ROWS * len(self.session.constraints) / len(size)
-        self.expect(point.coef, point.intercept, min(1.0, max(share, least)))
+        self.start_near(point.coef, point.intercept, min(1.0, max(share, least)))
         if isinstance(self.session, InteriorSession):
             self.session.begin()
 

@@ -273,7 +273,7 @@ class SupportVectorMaster:
         coef = np.zeros(len(self.columns))
         coef[places] = start.coef
         if start.coef.any():
-            self._expect(coef, start.intercept)
+            self._start_near(coef, start.intercept)
 
     def take_up(self, columns: Sequence[Column], coef: Vector, intercept: Any) -> None:
         """Take in the columns of a run, and begin near its last coefficients."""
@@ -281,13 +281,13 @@ class SupportVectorMaster:
         padded = np.zeros(len(self.columns))
         padded[: len(coef)] = coef
         if len(padded) > self.form.n_free:
-            self._expect(padded, intercept)
+            self._start_near(padded, intercept)
 
-    def _expect(self, coef: Vector, intercept: Any) -> None:
+    def _start_near(self, coef: Vector, intercept: Any) -> None:
         """Begin near coefficients of all columns, without an offset where there is none."""
         intercept = 0.0 if self.form.offset == "none" else intercept
         start = self._begin_at = self._to_objective.start(coef, intercept)
-        self._live.expect(*self._to_optimizer.start(*start))
+        self._live.start_near(*self._to_optimizer.start(*start))
 
     def _by_curvature(self, loss: Any) -> RowwiseLoss | None:
         """The loss by its curvatures, where that is how to go on from one price to the next.
@@ -389,7 +389,7 @@ class SupportVectorMaster:
         if self._best is not None:
             coef = np.zeros(len(self.columns))
             coef[: len(self._best.coef)] = self._best.coef
-            self._live.expect(coef, self._best.intercept)
+            self._live.start_near(coef, self._best.intercept)
         return cast(RestrictedPoint, self._live.solve(time_limit, self.accuracy))
 
     def _values_from(self, number: int) -> list[FloatArray]:

@@ -306,7 +306,7 @@ class BoxQuantiles:
         """Take in features, with a column for every output."""
         self.columns.append(features)
 
-    def expect(self, coef: Vector, intercept: Any) -> None:
+    def start_near(self, coef: Vector, intercept: Any) -> None:
         """Columns of a similar problem are all that is taken from it."""
 
     def imbalance(self, coef: Vector) -> float:

@@ -217,7 +217,7 @@ class GrowingCosts(RestrictedDual):
                 self.session = InteriorSession(self.loss, columns, self.form)
             self.session.activate(DIRECTION - np.arange(count))
         if start is not None and len(start.coef) == columns.count:
-            self.expect(start.coef, start.intercept)
+            self.start_near(start.coef, start.intercept)
 
 
 def balance(loss: SupportVectorLoss, form: DualForm, columns: ColumnStore | None) -> float:

@@ -198,7 +198,7 @@ def _crossover(
     if noise <= COEFFICIENT_ROUNDING:
         coef, intercept, margin = _purified(loss, form, columns, coef, intercept)
     near = (ROWS_PER_COLUMN * n_used + A_FEW) / max(1, len(loss.variables))
-    dual.expect(coef, intercept, min(1.0, near))
+    dual.start_near(coef, intercept, min(1.0, near))
     if coef.any():
         dual.activate(np.flatnonzero(coef))
     session = dual.session

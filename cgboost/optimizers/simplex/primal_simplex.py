@@ -190,7 +190,7 @@ class PrimalSimplex:
         other.columns, other._vertex = copy(self.columns), deepcopy(self._vertex)
         return other
 
-    def expect(self, coef: Vector, intercept: float) -> None:
+    def start_near(self, coef: Vector, intercept: float) -> None:
         """Begin at the vertex with these coefficients, if it is one."""
         used, variables = np.flatnonzero(coef), self.variables
         numbers = np.append(np.arange(self._first, self._offset + 1), self._offset + 1 + used)
