@@ -189,8 +189,8 @@ class LiveDual(ABC):
     def aim(self, accuracy: float, *, again: bool) -> None:
         """How well to solve from now on, as a relative gap; 0: as well as can be.
 
-        Above 0 a solve may end sooner, with ``solved`` false; less so ``again``, where no column is
-        new.
+        Above 0 a solve may end sooner, with ``solved`` false. ``again``: no column is new since the
+        last solve, which is to be improved.
         """
         return
 

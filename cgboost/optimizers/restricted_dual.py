@@ -54,10 +54,10 @@ SCORE_TOLERANCE = 1e-8
 the solver's error would come and go."""
 
 CALM = 2.0
-"""A variable is fixed when its rate is this many times what rates moved in the last solve …"""
+"""A variable is fixed when its rate is this many times what rates moved in the last solve."""
 
 MOVEMENT_QUANTILE = 0.9
-"""… as measured by this quantile of the movements."""
+"""What rates moved in a solve is this quantile of their movements."""
 
 NEAREST_SHARE = 0.4
 """The share of the variables that start in the session where it is known which are near."""
@@ -81,20 +81,20 @@ LEAST_RATE = 1e-3
 """Variables of a smaller rate may be inside their box and are never fixed."""
 
 SAMPLE_SIZE = 0.5
-"""A sample has this many times (rows · columns)^⅔ rows …"""
+"""A sample has this many times (rows · columns)^⅔ rows (:func:`sample_of`)."""
 
 MANY_TIMES = 4.0
-"""… where there are at least this many times as many, …"""
+"""A sample is made where there are at least this many times as many rows."""
 
 SLOW_AT_ONCE = 1e4
-"""… and rows times columns are this much: less is solved as fast at once."""
+"""A sample is made from so many rows times columns on: less is solved as fast at once."""
 
 STANDARD_DEVIATIONS = 3.0
-"""The solution of a sample is trusted within so many of them. Then, with the few rows that were on
-the wrong side of their margin, …"""
+"""Rows count as near their margin within so many standard deviations of a sample's outputs."""
 
 NEXT_ROWS = 100
-"""… at least so many of the nearest variables are left for each column."""
+"""Once a sample has shown which rows are near, at least so many of the nearest variables stay for
+each column."""
 
 
 OpenSession = Callable[[Any, Any, DualForm], LiveDual]

@@ -303,8 +303,8 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         read = read_constraints(self.constraints, names, self.n_features_in_)
         unit = self._scaling.unit
         scaled, _ = in_units(self._loss, unit)
-        few = scaled.on(self._target_kind.of_runs(rows.y)[0], rows.weights)
-        tube = getattr(as_master_loss(few), "epsilon", 0.0)
+        on_rows = scaled.on(self._target_kind.of_runs(rows.y)[0], rows.weights)
+        tube = getattr(as_master_loss(on_rows), "epsilon", 0.0)
         self._limit_rows = ConstraintRows.of(
             read,
             pool.scales,

@@ -218,7 +218,8 @@ def noise_level(
 def in_units(loss: Loss, unit: float) -> tuple[Loss, float]:
     """The loss for targets and outputs in units: ℓ(y, f) = factor·ℓ'(y/unit, f/unit).
 
-    The logistic loss has half log-odds for f; its unit makes log-odds of the model's output.
+    The logistic loss log(1 + e^{−2yf'}) has half log-odds f', and keeps them: with the unit 2 the
+    model's output is f = 2f', and the user's loss log(1 + e^{−yf}).
     """
     if isinstance(loss, LogLoss):
         return loss, 1.0

@@ -61,10 +61,10 @@ SignRule = Literal["free", "nonneg"]
 Offset = Literal["none", "penalized", "free"]
 
 SETBACKS = 10
-"""So many answers worse than an earlier one, and no better bound, mean that the solver is lost …"""
+"""So many answers worse than an earlier one, and no better bound, mean that the solver is lost."""
 
 COARSE_SETBACKS = 25
-"""… and so many of answers that are coarse on purpose."""
+"""`SETBACKS` of answers that are coarse on purpose."""
 
 FEW_COLUMNS = 100
 """Up to so many columns a simplex is quick even where it cannot tell their limits from 0."""
@@ -141,6 +141,9 @@ class SupportVectorMaster:
     expected_columns : int
         How many columns are expected in the end; 0 where that is not known. To be set before the
         first solve.
+    accuracy : float
+        The relative gap that a solve may leave, set by the loop before each of them
+        (:class:`~cgboost.generation.protocols.Abilities`).
     """
 
     expected_columns: int = 0
@@ -290,7 +293,7 @@ class SupportVectorMaster:
         self._live.start_near(*self._to_optimizer.start(*start))
 
     def _by_curvature(self, loss: Any) -> RowwiseLoss | None:
-        """The loss by its curvatures, where that is how to go on from one price to the next.
+        """The loss as Newton's method sees it, where a path goes on by that; None: it does not.
 
         Of a loss with a box that is curved inside, as Huber's with few rows that bend: cold, its
         dual is solved in less time, but an interior point is no beginning for another price.
@@ -354,7 +357,10 @@ class SupportVectorMaster:
         return True
 
     def anticipated(self) -> MasterState | None:
-        """The solution at another price, where that may show columns that are not here."""
+        """The solution at the price before, which a path took over; None without one.
+
+        The pricer sees there which columns are still missing.
+        """
         if not self._repriced or self._complete:
             return None
         point = self._live.present

@@ -40,17 +40,17 @@ DIRECTION = -3
 """Stands for the first free direction in the list of constraints; the others are below it."""
 
 SHARE = 0.05
-"""Share of the gap open at the start of a solve at which it may end …"""
+"""Share of the gap open at the start of a solve at which it may end."""
 
 AGAIN = 0.01
-"""What is left of that each time that the same problem is to be solved better …"""
+"""What is left of `SHARE` each time that the same problem is to be solved better."""
 
 FINEST_SHARE = 1e-9
-"""… but no finer than this, relative to the objective: the normal equations lose digits near the
-optimum, and finer targets cost steps that no longer narrow the gap …"""
+"""A solve ends no finer than this, relative to the objective: the normal equations lose digits near
+the optimum, and finer targets cost steps that no longer narrow the gap."""
 
 COARSEST = 0.1
-"""… and no coarser than this."""
+"""A solve ends no coarser than this, relative to the objective."""
 
 INTERIOR_STEPS = 100
 """Interior point steps in one solve."""
@@ -158,7 +158,7 @@ class InteriorSession(LiveDual):
         self._mu, self._wanted_gap, self._reached = 1.0, self.finest, np.inf
         self._data: BoxedDual | None = None
         self._nothing = loss.value(np.zeros(loss.n_rows))
-        self._mass = float(np.linalg.norm(loss.variables.costs))
+        self._cost_norm = float(np.linalg.norm(loss.variables.costs))
         self._shrinks = loss.shrinks
         self._neutral = self.variables.values(np.zeros(loss.n_rows))
         self._base_gain = float(self.variables.base @ loss.target)
@@ -488,9 +488,9 @@ class InteriorSession(LiveDual):
         most = np.full(len(order), np.sqrt(2.0 * quadratic * self._nothing))
         limit = data.limit
         if not quadratic:
-            most = self.form.threshold * (1.0 - large.noise(large.pivots[order], self._mass))
+            most = self.form.threshold * (1.0 - large.noise(large.pivots[order], self._cost_norm))
             limit = limit.copy()
-            limit[large_places] *= 1.0 - large.noise(others[held], self._mass)
+            limit[large_places] *= 1.0 - large.noise(others[held], self._cost_norm)
         return replace(
             data,
             block=np.vstack([data.block, below]),
