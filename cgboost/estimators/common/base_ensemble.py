@@ -98,7 +98,7 @@ from cgboost.estimators.common.training_rows import (
     HeldRows,
     HeldSets,
     TrainingRows,
-    check_eval_set,
+    errors_of_set,
     named_sets,
 )
 from cgboost.generation.callbacks import EarlyStopping, ValidationMonitor
@@ -245,7 +245,9 @@ class BaseEnsemble(SharesExecutor, RowReader):
         return held or None
 
     def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
-        return check_eval_set(self, name, pair)
+        with errors_of_set(name):
+            X, y = self._read_new(*pair)
+        return X, y
 
     # ------------------------------------------------------------------ scores of rounds
 

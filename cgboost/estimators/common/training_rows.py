@@ -174,13 +174,6 @@ def _is_of_pairs(eval_set: Sequence[Any]) -> bool:
     )
 
 
-def check_eval_set(estimator: Any, name: str, eval_set: EvalSet) -> tuple[Any, NDArray[Any]]:
-    """One pair of an ``eval_set`` as arrays that fit the training data."""
-    with errors_of_set(name):
-        X, y = estimator._read_new(*eval_set)
-    return X, y
-
-
 @contextmanager
 def errors_of_set(name: str) -> Iterator[None]:
     """Errors of reading one pair of an ``eval_set`` say which it is."""
