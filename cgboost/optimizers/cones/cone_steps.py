@@ -34,11 +34,11 @@ cent of the way costs later steps more than it gains."""
 
 
 START_INSIDE = 0.5
-"""Variables start at this share of their costs …"""
+"""Variables start at this share of their costs."""
 
 LOSING_SHARE = 0.2
-"""… and at this share of that where they lose from the first unit on, so that r is not 0 at the
-start if both ends of every row's box are there."""
+"""They start at this share of `START_INSIDE` where they lose from the first unit on, so that r is
+not 0 at the start if both ends of every row's box are there."""
 
 RELAXED = 1.2
 """Heads of cones start at this multiple of what r needs. Much more would take steps to come back

@@ -38,25 +38,25 @@ TO_THE_BOUNDARY = 0.995
 """Share of the way to the nearest limit that a step goes at most."""
 
 SHORT = 0.1
-"""A corrected step shorter than this is compared with one that only centres …"""
+"""A corrected step shorter than this is compared with one that only centres."""
 
 CENTRING = 0.3
-"""… at this share of the mean product."""
+"""A step that only centres aims at this share of the mean product."""
 
 LEAST_DISTANCE = 1e-14
 """Distances from a limit count as no less than this share of it: rounding may leave of them 0."""
 
 CORRECTORS = 2
-"""Centrality correctors in one step, which cost a fraction of a factorisation …"""
+"""Centrality correctors in one step, which cost a fraction of a factorisation."""
 
 LONG = 0.9
-"""… where a step is shorter than this, …"""
+"""Centrality correctors are tried where a step is shorter than this."""
 
 FURTHER = 0.3
-"""… to go this much further. They are kept if they lead …"""
+"""They are to go this much further."""
 
 LEAST_GAIN = 0.1
-"""… this share of that further."""
+"""They are kept if they lead this share of `FURTHER` further."""
 
 OUTLIER = 0.1
 """A product off the mean by this factor is to be corrected."""

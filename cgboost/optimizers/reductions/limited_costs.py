@@ -38,10 +38,10 @@ of 1e-6, while at 1e12 most fail."""
 
 LIMIT_GROWTH = 1e3
 """The factor of the next limit, which is solved from the answer of the one before; less, where one
-above is known to fail: half way, in digits …"""
+above is known to fail: half way, in digits."""
 
 LIMITS_APART = 4.0
-"""… until they differ by this factor."""
+"""No limit is tried between two that differ by no more than this factor."""
 
 LOWER, LOWER_LIMITS = 1e-2, 4
 """The factor of a lower limit, and how many are tried in one solve."""

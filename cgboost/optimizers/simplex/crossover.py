@@ -47,10 +47,10 @@ SAME_OBJECTIVE = 1e-10
 """Objectives this near to each other, relative to their size, are the same up to rounding."""
 
 ROWS_PER_COLUMN = 1.3
-"""Training rows to begin with, per column in use …"""
+"""Training rows to begin with, per column in use."""
 
 A_FEW = 20
-"""… and this many more."""
+"""Training rows to begin with, besides those."""
 
 ROWS_TO_STOP_AT = 4
 """Training rows that may stop a move along the optimal face, per column in use."""
