@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.test_pages import check_printed
+
 ROOT = Path(__file__).parents[1]
 BUILT = {"gallery", "project"}
 """Folders of docs/ that the build of the site fills."""
@@ -29,11 +31,7 @@ def test_the_example_of_the_readme_is_five_lines(capsys: pytest.CaptureFixture[s
     assert len([line for line in BLOCKS[0].splitlines() if line.strip()]) <= 5
     exec(compile(BLOCKS[0], "README.md", "exec"), {"__name__": "readme"})
     printed, text = capsys.readouterr().out, re.findall(r"```text\n(.*?)```", README, re.S)[0]
-    counts = r"(\d+) kernel columns"
-    words = re.compile(r"[a-zA-Z_]+")
-    assert words.findall(printed) == words.findall(text)
-    found, said = (int(re.findall(counts, each)[0]) for each in (printed, text))
-    assert abs(found - said) <= 2
+    check_printed(printed, text)
 
 
 def test_every_section_of_the_readme_says_something() -> None:
@@ -91,6 +89,18 @@ def test_tables_of_the_code_name_files_and_functions_of_their_folders(page: str)
         for path, name in re.findall(r"`([\w/]+/[\w.]+\.py)`, `(\w+)", row):
             if (ROOT / path).exists():
                 assert name in (ROOT / path).read_text(encoding="utf-8"), (path, name)
+
+
+def test_every_hop_of_the_architecture_is_there() -> None:
+    """The file of each ``file: function`` is one file, and has the function, or the method."""
+    text = (ROOT / "docs" / "development" / "architecture.md").read_text(encoding="utf-8")
+    hops = re.findall(r"`([\w/]+\.py): ([\w.]+)`", text)
+    assert len(hops) > 30
+    roots = (ROOT / "cgboost", ROOT / "cgboost" / "estimators", ROOT / "cgboost" / "optimizers")
+    for file, name in hops:
+        (found,) = [root / file for root in roots if (root / file).is_file()]
+        code = found.read_text(encoding="utf-8")
+        assert all(re.search(rf"(def|class) {part}\b", code) for part in name.split(".")), name
 
 
 def test_every_fact_of_another_program_is_proved() -> None:

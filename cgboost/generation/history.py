@@ -501,7 +501,7 @@ def relative_gap(objective: float, bound: float, scale: float | None = None) -> 
     """Relative gap |objective − bound|/scale; inf without either.
 
     The scale is max(1, |objective|) unless it is given. A bound above the objective is an error of
-    one of the two, and the gap is its size: what cannot be trusted is never shown as 0.
+    one of the two, and the gap is its size, and not 0.
     """
     if not (math.isfinite(bound) and math.isfinite(objective)):
         return math.inf

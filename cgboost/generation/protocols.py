@@ -97,7 +97,7 @@ class NodeDecisions:
 
 @dataclass(frozen=True)
 class MasterState:
-    """The optimum of a restricted master.
+    """The optimum of a restricted master, or with ``solved=False`` a point near it.
 
     Attributes
     ----------
@@ -198,10 +198,12 @@ class Priced:
     Attributes
     ----------
     columns : sequence of Column
-        Columns that price out, best first.
+        Columns that price out, best first; after them such as nearly do, where a pricer offers them
+        (``StrataPricer(reach=…)``).
     exact : bool
         Whether every column of the family was scored. Only then does finding no column prove
-        optimality, and only then are ``max_excess`` and ``total_excess`` set.
+        optimality, and only then are those of ``max_excess`` and ``total_excess`` set that the
+        bound needs.
     max_excess, total_excess : float
         Largest and summed :meth:`EntryRule.excess` over the whole family.
     reduced_cost : float or mapping of row to float
@@ -337,6 +339,8 @@ def with_defaults(given: Any, defaults: Given) -> Given:
 
 
 class _Completed:
+    """An object whose members are set and called as its own, and read with defaults for others."""
+
     def __init__(self, given: Any, defaults: Any) -> None:
         vars(self).update(given=given, defaults=defaults)
 
@@ -356,7 +360,7 @@ class Pricer(Protocol):
     """Finds the columns with the best scores for the pseudo-response."""
 
     def price(self, state: MasterState, limit: int) -> Priced:
-        """At most ``limit`` columns that price out at ``state``, best first.
+        """At most ``limit`` columns that price out at ``state``, or nearly do, best first.
 
         ``limit=0`` only requests the certificate: an exact pass, if the pricer can make one.
         """

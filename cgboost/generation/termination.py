@@ -17,7 +17,7 @@ from cgboost.generation.rounding import FEW_ROUNDINGS, rounding_in_words, roundi
 from cgboost.tolerances import LARGE_ENTRY, LP_FEASIBILITY
 
 WORTH_REPORTING = 1e-9
-"""Nor is a word due to an excess up to this, relative to what gaps are relative to: duals of linear
+"""Nor is an excess reported up to this, relative to what gaps are relative to: duals of linear
 programs are no more exact, and no tolerance is as small."""
 
 ROWS_NAMED = 5

@@ -19,7 +19,11 @@ from cgboost.losses.loss import Expression, Loss, import_cvxpy
 
 @dataclass(frozen=True)
 class LogLoss(Loss):
-    """Logistic loss log(1 + exp(−2 y f)) ([M] eq. 33): f is half the log-odds; labels are ±1."""
+    """Logistic loss log(1 + exp(−2 y f)) ([M] eq. 33): f is half the log-odds; labels are ±1.
+
+    Where outputs are log-odds themselves, as of linear classifiers, these are in a unit of 2
+    (``log_odds``): that is what a user's log(1 + exp(−y f)) is then.
+    """
 
     name: ClassVar[str] = "log_loss"
     classification: ClassVar[bool] = True

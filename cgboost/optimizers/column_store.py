@@ -148,7 +148,7 @@ class ColumnStore:
         return float(np.linalg.norm(self.free_columns.scores(response)) * size)
 
     def on_part(self, rows: Indices) -> ColumnStore:
-        """Directions and columns, as they are centred, on some of the rows; its own store."""
+        """A store of the free directions and columns on some rows, centred as on all of them."""
         part = ColumnStore(len(rows), centred=False, free_columns=self.free_columns.on_part(rows))
         held = self.scales[self.n_free :]
         part.append((self._buffer[rows, : len(held)] * held).T)

@@ -48,13 +48,13 @@ MOST_NOISE = 0.5
 
 LEVELLINGS = 3
 """Corrections of all rows that bring scores to where they should be; each is exact up to rounding.
-As many follow of …"""
+As many follow of firm rows alone."""
 
 ROWS_PER_DIRECTION = 4
-"""… so many rows …"""
+"""Firm rows for each direction that such a correction takes."""
 
 FIRM = 1e3
-"""… that are further inside than this many times what is missed."""
+"""A row is firm if it is further inside than this many times what is missed."""
 
 
 class LargeColumns:

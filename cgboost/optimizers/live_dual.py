@@ -2,7 +2,7 @@
 
 A :class:`BoxedDual` has a restricted dual over some variables of a loss and some columns as arrays:
 
-    max  gain·u − ½Σ curvature·u²     s = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ upper
+    max  linear·u − ½Σ curvature·u²     s = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ upper
 
 with |s_j| ≤ limit_j, or s_j ≤ limit_j where α ≥ 0; a column of limit 0, as the free offset, has
 s_j = 0. With softness, scores may exceed limits at a cost of ½(|s_j| − limit_j)₊²/softness_j. What
@@ -83,7 +83,7 @@ class LiveProblem(Protocol):
         """Take in new columns, each of shape (n_rows,)."""
         ...
 
-    def expect(self, coef: Vector, intercept: float) -> None:
+    def start_near(self, coef: Vector, intercept: float) -> None:
         """Take coefficients of all columns for near the optimum; the answer stays the same."""
         ...
 
@@ -189,8 +189,8 @@ class LiveDual(ABC):
     def aim(self, accuracy: float, *, again: bool) -> None:
         """How well to solve from now on, as a relative gap; 0: as well as can be.
 
-        Above 0 a solve may end sooner, with ``solved`` false; less so ``again``, where no column is
-        new.
+        Above 0 a solve may end sooner, with ``solved`` false. ``again``: no column is new since the
+        last solve, which is to be improved.
         """
         return
 
@@ -217,7 +217,7 @@ class BoxedDual:
     block : ndarray of shape (n_rows, n_columns)
     row : ndarray of int, shape (n_variables,)
         That of ``block`` which each variable belongs to.
-    sign, gain, upper, curvature : ndarray of shape (n_variables,)
+    sign, linear, upper, curvature : ndarray of shape (n_variables,)
         Of variables of a loss, upper = costs; of pivots, what their score may be.
     constant : ndarray of shape (n_columns,)
     limit, softness : ndarray of shape (n_columns,)
@@ -236,7 +236,7 @@ class BoxedDual:
     block: Vector
     row: Indices
     sign: Vector
-    gain: Vector
+    linear: Vector
     upper: Vector
     curvature: Vector
     constant: Vector
@@ -286,7 +286,7 @@ class BoxedDual:
 
     def rate(self, coef: Vector) -> Vector:
         """What the first unit of each variable would add."""
-        return self.gain - self.by_variable(self.block @ coef)
+        return self.linear - self.by_variable(self.block @ coef)
 
     def objective(self, coef: Vector, rate: Vector) -> float:
         """Primal objective of the restricted problem, at coefficients of this rate."""
@@ -307,7 +307,7 @@ class BoxedDual:
         s = self.scores(u)
         unpriced = (self.softness == 0) & (self.limit == 0)
         missing = float(np.abs(s[unpriced]).sum())
-        value = self._gained(u, s) - missing * float(np.abs(self.gain).max(initial=0.0))
+        value = self._gained(u, s) - missing * float(np.abs(self.linear).max(initial=0.0))
         most = max(1.0, np.max(self._used_up(s) + missing / self.limit[self._hard], initial=0.0))
         return (self.fixed_gain + value) / most - self.fixed_gain
 
@@ -330,7 +330,7 @@ class BoxedDual:
         """Dual objective at u, feasible or not."""
         soft = self.softness > 0
         over = np.maximum(self._size(s) - self.limit, 0.0)[soft]
-        value = float(self.gain @ u - 0.5 * self.curvature @ u**2)
+        value = float(self.linear @ u - 0.5 * self.curvature @ u**2)
         return value - 0.5 * float((over**2 / self.softness[soft]).sum())
 
     def _used_up(self, s: Vector) -> Vector:

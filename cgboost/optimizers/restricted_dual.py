@@ -54,10 +54,10 @@ SCORE_TOLERANCE = 1e-8
 the solver's error would come and go."""
 
 CALM = 2.0
-"""A variable is fixed when its rate is this many times what rates moved in the last solve …"""
+"""A variable is fixed when its rate is this many times what rates moved in the last solve."""
 
 MOVEMENT_QUANTILE = 0.9
-"""… as measured by this quantile of the movements."""
+"""What rates moved in a solve is this quantile of their movements."""
 
 NEAREST_SHARE = 0.4
 """The share of the variables that start in the session where it is known which are near."""
@@ -81,20 +81,20 @@ LEAST_RATE = 1e-3
 """Variables of a smaller rate may be inside their box and are never fixed."""
 
 SAMPLE_SIZE = 0.5
-"""A sample has this many times (rows · columns)^⅔ rows …"""
+"""A sample has this many times (rows · columns)^⅔ rows (:func:`sample_of`)."""
 
 MANY_TIMES = 4.0
-"""… where there are at least this many times as many, …"""
+"""A sample is made where there are at least this many times as many rows."""
 
 SLOW_AT_ONCE = 1e4
-"""… and rows times columns are this much: less is solved as fast at once."""
+"""A sample is made from so many rows times columns on: less is solved as fast at once."""
 
 STANDARD_DEVIATIONS = 3.0
-"""The solution of a sample is trusted within so many of them. Then, with the few rows that were on
-the wrong side of their margin, …"""
+"""Rows count as near their margin within so many standard deviations of a sample's outputs."""
 
 NEXT_ROWS = 100
-"""… at least so many of the nearest variables are left for each column."""
+"""Once a sample has shown which rows are near, at least so many of the nearest variables stay for
+each column."""
 
 
 OpenSession = Callable[[Any, Any, DualForm], LiveDual]
@@ -152,10 +152,10 @@ class RestrictedDual:
         self.loss, self.variables = loss, loss.variables
         self.session: LiveDual = self._open_session(loss, self.columns, self.form)
         self.ends_inside = isinstance(self.session, InteriorSession)
-        self.rate = self.variables.gain()  # at f = 0
+        self.rate = self.variables.linear()  # at f = 0
         self._slack_for: Indices = np.zeros(self.columns.count, dtype=np.intp)
         self._repeats = 0
-        self._waiting, self._expected, self._begun = self.columns.directions, False, False
+        self._waiting, self._has_start, self._begun = self.columns.directions, False, False
 
     def add(self, values: Sequence[FloatArray] | FloatArray, *outputs: Indices) -> None:
         """Take in new columns, each of shape (n_rows,); of several outputs with those of each."""
@@ -174,15 +174,15 @@ class RestrictedDual:
         """Put new columns into the session; whether the first ones, after a sample of the rows."""
         waiting, n_free, sampled = self._waiting, self.form.n_free, False
         self._waiting = waiting[:0]
-        if not (self.session.constraints >= 0).any() and not self._expected:
-            sampled = self._expect_from_sample(waiting, time_limit)
+        if not (self.session.constraints >= 0).any() and not self._has_start:
+            sampled = self._start_from_sample(waiting, time_limit)
         for columns in (waiting[waiting < n_free], waiting[waiting >= n_free]):
             if columns.size:
                 self.session.rescale()
                 self.activate(columns)
         return sampled
 
-    def _expect_from_sample(self, columns: Indices, time_limit: float | None) -> bool:
+    def _start_from_sample(self, columns: Indices, time_limit: float | None) -> bool:
         """Begin with the rows near their margin at the optimum over a sample; False if with all."""
         rows, share = sample_of(self.loss.n_rows, len(columns) + 1)
         session, large = self.session, len(self.columns.large) > 0
@@ -200,18 +200,18 @@ class RestrictedDual:
         coef = self.columns.of_part(point.coef)
         if self._begun:  # a solve without columns has fixed other rows
             session.start_anew()
-        self.expect(coef, point.intercept - self.columns.shift(coef), share)
+        self.start_near(coef, point.intercept - self.columns.shift(coef), share)
         session.begin()
-        self._expected = columns.size > 0
+        self._has_start = columns.size > 0
         return True
 
-    def expect(self, coef: Vector, intercept: float, share: float = NEAREST_SHARE) -> None:
+    def start_near(self, coef: Vector, intercept: float, share: float = NEAREST_SHARE) -> None:
         """Take coefficients for near the optimum, as a hint of which variables matter.
 
         This share of them, nearest to their margin, starts in the session, the others
         fixed.
         """
-        self._expected = True
+        self._has_start = True
         output = self.columns.combine(coef) + (intercept + self.columns.shift(coef))
         self.rate = self.variables.rate(output)
         size = np.abs(self.rate)
@@ -236,7 +236,7 @@ class RestrictedDual:
             if solution is None:
                 continue
             point, kept = self._point(solution), len(self.session.kept)
-            if not self._must_solve_again(point):
+            if not self._update_working_sets(point):
                 self.rate = point.rate
                 return point
             if sampled:
@@ -248,7 +248,7 @@ class RestrictedDual:
         size = np.abs(point.rate)
         share = float(np.mean(size <= CALM * size[freed].max(initial=0.0)))
         least = NEXT_ROWS * len(self.session.constraints) / len(size)
-        self.expect(point.coef, point.intercept, min(1.0, max(share, least)))
+        self.start_near(point.coef, point.intercept, min(1.0, max(share, least)))
         if isinstance(self.session, InteriorSession):
             self.session.begin()
 
@@ -276,7 +276,7 @@ class RestrictedDual:
         self.session.aim(0.0, again=True)
         try:
             point = self._point(self.session.solve(time_limit))
-            while self._must_solve_again(point):
+            while self._update_working_sets(point):
                 point = self._point(self.session.solve(time_left(deadline)))
         except SolverError as error:
             logger.info("the coefficients stay coarse: %s", error)
@@ -298,11 +298,11 @@ class RestrictedDual:
             return None
         return self.session.basis
 
-    def _must_solve_again(self, point: RestrictedPoint) -> bool:
-        """Bring back what is wrongly absent, or else take out what is idle.
+    def _update_working_sets(self, point: RestrictedPoint) -> bool:
+        """Bring back what is wrongly absent, or else take out what is idle; whether to solve again.
 
-        It must be solved again if the absence costs more than the session leaves open anyway. A
-        coarse answer is not: the next one has what was absent, and the new columns as well.
+        So it is if the absence costs more than the session leaves open anyway. A coarse answer is
+        not solved again: the next one has what was absent, and the new columns as well.
         """
         at_wrong_end = np.where(
             self.session.at_upper, point.rate < -RATE_TOLERANCE, point.rate > RATE_TOLERANCE

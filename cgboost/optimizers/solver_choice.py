@@ -25,7 +25,7 @@ from cgboost.losses import EntropicLoss
 from cgboost.optimizers.active_set.active_set_method import ActiveSetSession
 from cgboost.optimizers.free_columns import FreeColumns
 from cgboost.optimizers.interior_point.interior_session import InteriorSession
-from cgboost.optimizers.live_dual import LiveProblem
+from cgboost.optimizers.live_dual import LiveDual, LiveProblem
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
 from cgboost.optimizers.reductions.centred_targets import CentredTargets
@@ -44,13 +44,13 @@ quantile loss takes a fifth of the time of a loop with an interior point, at 200
 0.4 to 0.9 with all losses; at 1000 × 100 the hinge takes twice as long. Kernel machines of 150 rows
 take 0.5 to 0.85 of the time, of 200 rows 0.7 to 1.6, of 600 rows 1.2."""
 
-BEFORE_VALUES: tuple[Choice, ...] = (CentredTargets.of,)
+TO_OBJECTIVE: tuple[Choice, ...] = (CentredTargets.of,)
 """Reductions between what a master is given and the problem whose objective and bound it takes."""
 
-BEFORE_OPTIMIZER: tuple[Choice, ...] = (CostUnits.of,)
+TO_OPTIMIZER: tuple[Choice, ...] = (CostUnits.of,)
 """Reductions between that problem and what an optimizer sees."""
 
-BEFORE_VERTEX: tuple[Choice, ...] = (MergedRows.of,)
+TO_VERTEX: tuple[Choice, ...] = (MergedRows.of,)
 """Reductions between it and the simplex that leads from inside the optimal face to a vertex."""
 
 # LimitedCosts is in none of these lists: its limit grows with the columns, so that it is not chosen
@@ -88,7 +88,7 @@ def _is_plain_box(problem: Problem, solver: str) -> bool:
 
 def _is_small(problem: Problem, solver: str) -> bool:
     """A linear program of few numbers, as many as are there or will come; 0: nothing is known."""
-    numbers = max(len(problem.columns), problem.expected) * problem.loss.n_rows
+    numbers = max(len(problem.columns), problem.expected_columns) * problem.loss.n_rows
     few = solver == "auto" and 0 < numbers <= FEW_NUMBERS
     return few and PrimalSimplex.takes(problem.loss, problem.form)
 
@@ -120,27 +120,21 @@ def _vertex(
 
 
 def _over_working_sets(
-    opener_for: Callable[..., OpenSession],
+    session: type[LiveDual],
     problem: Problem,
     solver: str,
     options: Mapping[str, Any] | None,
     free_columns: FreeColumns,
 ) -> LiveProblem:
-    """A restricted dual over working sets, in a session."""
+    """A restricted dual over working sets, in sessions of a class."""
     loss, form = problem.loss, problem.form
     kind = GrowingCosts if may_be_limited(loss, form) else RestrictedDual
     if form.quadratic == 0:  # a row of one kink then has one variable
         loss = replace(loss, from_lower=True)
-    return kind(loss, form, opener_for(solver, options), solver, free_columns=free_columns)
-
-
-def _without_backend(open_session: OpenSession) -> Callable[..., LiveProblem]:
-    """A restricted dual in a session without a solver behind it."""
-    return partial(_over_working_sets, lambda solver, options: open_session)
-
-
-def _backend(solver: str, options: Mapping[str, Any] | None) -> OpenSession:
-    return partial(DualSession, solver=solver, options=options)
+    opens: OpenSession = session
+    if session is DualSession:  # the one with a solver behind it
+        opens = partial(DualSession, solver=solver, options=options)
+    return kind(loss, form, opens, solver, free_columns=free_columns)
 
 
 OPTIMIZERS = (
@@ -151,15 +145,19 @@ OPTIMIZERS = (
         _newton,
     ),
     Optimizer("few numbers; a box of linear losses, Σ|α|", _is_small, _vertex),
-    Optimizer("a box; Σ|α|, elastic net", _is_sparse_box, _without_backend(InteriorSession)),
     Optimizer(
-        "a box; ½Σα², free columns", _is_ridge_beside_free, _without_backend(InteriorSession)
+        "a box; Σ|α|, elastic net", _is_sparse_box, partial(_over_working_sets, InteriorSession)
     ),
-    Optimizer("a box; ½Σα²", _is_ridge, _without_backend(ActiveSetSession)),
+    Optimizer(
+        "a box; ½Σα², free columns",
+        _is_ridge_beside_free,
+        partial(_over_working_sets, InteriorSession),
+    ),
+    Optimizer("a box; ½Σα²", _is_ridge, partial(_over_working_sets, ActiveSetSession)),
     Optimizer(
         "ν, a ball Σ|α| ≤ D, a named solver",
         lambda problem, solver: True,
-        partial(_over_working_sets, _backend),
+        partial(_over_working_sets, DualSession),
     ),
 )
 """Who solves what."""

@@ -152,7 +152,7 @@ class Tilts:
             self._base.add(self.merged.values(columns))
             coef = np.zeros(len(columns))
             coef[: len(best.coef)] = best.coef
-            self._base.expect(coef, best.intercept)
+            self._base.start_near(coef, best.intercept)
             with solver_errors_as_master_errors():
                 self._base.solve(None)
         return self._base.branched()

@@ -170,7 +170,7 @@ def test_it_begins_at_the_vertex_of_coefficients():
     point = simplex.solve(None)
     used = np.flatnonzero(point.coef)
     again = simplex_of(loss(1.0), H[:, used])
-    again.expect(point.coef[used], point.intercept)
+    again.start_near(point.coef[used], point.intercept)
     assert not again._step(again._open())
 
 

@@ -16,11 +16,15 @@ columns where an optimum is certified (objective.py, certified.py), else of mast
     ├── BaseBoost                   a loss, a penalty and a family, certified (certified.py)
     │   ├── BoostOverCosts          path over C or ν: BaseKernelBoost, BaseLPBoost
     │   ├── CostByRows              C=None: BaseLPBoost, BaseConstrainedBoost
-    │   └── BaseSparseLinear, BaseRuleSet
+    │   └── BaseSparseLinear (its outputs: LinearOutputs), BaseRuleSet
     ├── BaseStagewise               a number of rounds, no certificate (stagewise.py)
     │   ├── BaseLearnerStages       BaseLearnerBoost, BaseGradientBoosting
     │   └── BaseComponentwise, BaseTableStages (BaseTransform, BaseLinearTreeBoosting)
     └── BaseBLF                     latent factors
+
+An estimator has two of these, what y is before how it is fitted: the classes of CGBoostClassifier
+are, in the order in which Python asks them, CalibratedClassification, Classification,
+BaseKernelBoost, BoostOverCosts, BaseBoost, BaseEnsemble, RowReader.
 
 What a subclass may say, in the order of a fit, and who says it:
 
@@ -34,10 +38,15 @@ What a subclass may say, in the order of a fit, and who says it:
 ``_hold_out``           training rows for early stopping: one class, latent factors
 ``_plan``               the problems: Certified for BaseBoost, else Rounds of master and pricer
 ``_pool``               what certified columns are made of; linear models learn their units
-``_solve``              more than one solution of the plan: rules, constraints, holdouts, trimming
+``_certified``          the plan for columns of a pool: rules within a budget, constraints
+``_objective``, ``_family``, ``_master_options``  of parameters, for that plan: BaseBoost
+``_solve``              linear models without rounds; more than one solution of the plan: rules,
+                        constraints, holdouts, trimming
 ``_keep``               fitted attributes, each class those that it documents
+``_table``              the columns of an output in ``columns_``: BaseBoost by its family
 ``_complete``           fitted attributes that take more than the runs: rules, constraints, tables
 ``_calibrate``          probabilities after the runs: CalibratedClassification
+``_read_new``, ``_outputs``  new rows, as those of the fit were read; outputs of linear models
 ======================  ==========================================================================
 """
 
@@ -89,7 +98,7 @@ from cgboost.estimators.common.training_rows import (
     HeldRows,
     HeldSets,
     TrainingRows,
-    check_eval_set,
+    errors_of_set,
     named_sets,
 )
 from cgboost.generation.callbacks import EarlyStopping, ValidationMonitor
@@ -106,10 +115,12 @@ class Wording:
     ----------
     name : str
         The class that the user has called.
+    trade_off : TradeOff or None
+        Its parameter for C, ν or α, with the value that the user gave. None: that of the objective.
     remedy : str or None
-        What may make more of a model without columns. None: both are those of the objective.
+        What may make more of a model without columns. None: that of the objective.
     time_limit : str
-        The parameter that limits the time.
+        Its parameter that limits the time.
     """
 
     name: str
@@ -234,7 +245,9 @@ class BaseEnsemble(SharesExecutor, RowReader):
         return held or None
 
     def _checked_set(self, name: str, pair: Any) -> tuple[Any, NDArray[Any]]:
-        return check_eval_set(self, name, pair)
+        with errors_of_set(name):
+            X, y = self._read_new(*pair)
+        return X, y
 
     # ------------------------------------------------------------------ scores of rounds
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from cgboost.arrays import Vector
-from cgboost.generation.columns import PREDICTION_BLOCK, Combination, Ensemble, evaluate
+from cgboost.generation.columns import PREDICTION_BLOCK, Combination, evaluate, weighted_sum
 from cgboost.generation.history import Result, StopReason
 from cgboost.losses import SupportVectorLoss
 from cgboost.tolerances import RESIDUE, SMALLEST
@@ -136,7 +136,7 @@ class FittedOutput:
 
     def values(self, X: Any) -> Vector:
         """The output on the rows of X, shape (n_rows,)."""
-        return Ensemble(self.hypotheses, self.coef, self.intercept).decision_function(X)
+        return self.intercept + weighted_sum(self.hypotheses, self.coef, X)
 
     def staged_values(self, X: Any) -> Vector:
         """The output after every round up to the best one, shape (n_stages, n_rows)."""

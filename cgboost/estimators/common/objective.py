@@ -351,7 +351,8 @@ def margin_objective(formulation: str | Penalty, margins: Margins) -> Objective:
     """The objective of a formulation of boosting, or of a penalty with the soft margin."""
     loss: MasterLossMaker
     master: Callable[..., Any]
-    if isinstance(penalty := PENALTIES_OF.get(formulation, formulation), Penalty):
+    penalty = formulation if isinstance(formulation, Penalty) else PENALTIES_OF.get(formulation)
+    if penalty is not None:
         program = program_of(margins.loss, penalty)
         loss, master = margins.soft, partial(master_of, penalty)
     else:
@@ -452,7 +453,8 @@ PENALTIES_OF: dict[Any, Penalty] = {"lp": L1(), "qp": L2()}
 def master_of(penalty: Penalty, loss: Any, **options: Any) -> SupportVectorMaster:
     """The master of a penalty and a loss; ``options`` are those of :class:`SupportVectorMaster`.
 
-    A loss with its own margin grows with α as λΣ|α| does: λΣ|α| ≤ 1 replaces it.
+    A loss that chooses its margin grows with α as a penalty λΣ|α| does, so that nothing would fix
+    the size of α: of such a loss the penalty becomes the constraint Σ|α| ≤ 1/λ.
     """
     if isinstance(penalty, RKHS):
         from cgboost.masters.rkhs.rkhs_master import RKHSMaster

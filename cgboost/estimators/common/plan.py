@@ -250,7 +250,7 @@ LIMITS = frozenset(
 
 @contextmanager
 def records_of(estimator: Any, data: Sequence[Any], path: Any) -> Iterator[Iterator[RunRecord]]:
-    """Let checkpoints keep the runs of a fit; the runs in a file, with which these go on.
+    """Have checkpoints record the runs of a fit; yields the runs of a file, which these go on from.
 
     Parameters
     ----------

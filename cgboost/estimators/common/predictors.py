@@ -29,7 +29,7 @@ from cgboost.losses.registry import known_loss
 
 @dataclass(eq=False, repr=False)
 class Classification(ClassifierMixin, BaseEnsemble):
-    """One output decides between two classes by its sign, one a class between more.
+    """Labels: of two classes the sign of one output decides, of more the largest of one a class.
 
     More than two classes are one problem with an output for each ("joint"), or each class is a
     problem against the rest ("ovr"): by the parameter ``multi_class``, where there is one.

@@ -142,7 +142,10 @@ def _undefined() -> type[Warning]:
 
 
 def bare(estimator: Any) -> Any:
-    """An estimator of the same parameters and features, without anything else of a fit."""
+    """An estimator of the same parameters and features, without anything else of a fit.
+
+    Scorers ask it during the runs: its outputs are theirs (:class:`RoundScore`).
+    """
     copied = object.__new__(type(estimator))
     own = {name: value for name, value in vars(estimator).items() if name in estimator._learned}
     vars(copied).update(estimator.get_params(deep=False) | own)

@@ -28,11 +28,12 @@ from cgboost.losses.registry import known_loss
 from cgboost.tolerances import LARGEST_HALF_LOG_ODDS
 
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
-"""The parameter ``class_weight`` of classifiers. In trees and stumps leaves of light rows alone
-have their say all the same."""
+"""The parameter ``class_weight`` of classifiers. A leaf that only light rows reach decides for
+them all the same."""
 
 LEAN = 1e-6
-"""Offset of a model without columns and offset, times how much larger than the rest a class is."""
+"""The offset of a model that is 0 for every row, times the share of a class less that of the rest,
+so that it predicts the larger class."""
 
 
 class TargetKind(ABC):
@@ -90,7 +91,7 @@ class TargetKind(ABC):
         return target * self.unit
 
     def leaning(self, runs: list[FittedRun], rows: TrainingRows) -> list[FittedRun]:
-        """The runs, with a say where they have none."""
+        """The runs; of labels those of output 0 with a small offset to the larger class."""
         return runs
 
     def of_constants(self, runs: list[FittedRun], intercept: Any) -> str:

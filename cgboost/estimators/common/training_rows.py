@@ -34,7 +34,7 @@ EvalSets = EvalSet | Sequence[EvalSet] | Mapping[str, EvalSet]
 """One pair (X, y), a list or tuple of several, or several by name."""
 
 Learn = Callable[[Any, Vector], NDArray[Any]]
-"""Makes numbers of responses, given the weights of their rows."""
+"""Makes numbers of y, given the weights of its rows."""
 
 VALIDATION = "validation"
 """The name of a set that the user gives no name."""
@@ -174,13 +174,6 @@ def _is_of_pairs(eval_set: Sequence[Any]) -> bool:
     )
 
 
-def check_eval_set(estimator: Any, name: str, eval_set: EvalSet) -> tuple[Any, NDArray[Any]]:
-    """One pair of an ``eval_set`` as arrays that fit the training data."""
-    with errors_of_set(name):
-        X, y = estimator._read_new(*eval_set)
-    return X, y
-
-
 @contextmanager
 def errors_of_set(name: str) -> Iterator[None]:
     """Errors of reading one pair of an ``eval_set`` say which it is."""
@@ -275,12 +268,12 @@ def rows_of(
     X, y, sample_weight
         As ``fit`` was given them: a table, or a source of blocks and no ``y``.
     learn : callable
-        Makes numbers of the responses and their weights.
+        Makes numbers of y and the weights of its rows.
 
     Raises
     ------
     ValueError
-        If ``y`` is missing, responses or weights are given besides a source, or the rows are
+        If ``y`` is missing, y or weights are given besides a source, or the rows are
         elsewhere.
     """
     check_here(estimator, X, reset=True)
@@ -310,7 +303,7 @@ def rows_of(
 
 
 def of_rows_that_count(learn: Callable[[Any], NDArray[Any]], y: Any, weights: Vector) -> Any:
-    """Numbers of the responses of rows of positive weight: the others make no class, and have 0.
+    """Numbers of the y of rows of positive weight: the others make no class, and have 0.
 
     Raises
     ------
@@ -334,7 +327,7 @@ def rows_in(
 ) -> tuple[Schema, TrainingRows]:
     """What the columns of rows elsewhere are, and instead of the rows where they are.
 
-    The responses are the numbers of the classes, each once; of a regressor there are none.
+    Its y are the numbers of the classes, each once; of a regressor there are none.
     """
     _note_features(estimator, place.schema)
     y = learn(np.array([] if place.classes is None else place.classes))
@@ -350,7 +343,7 @@ def _note_features(estimator: Any, schema: Schema) -> None:
 
 
 def _numbers(y: Any) -> Any:
-    """The responses as they are, if they are numbers or can be read as some."""
+    """Y as it is, if it has numbers or can be read as some."""
     if np.asarray(y).dtype.kind in "OUS":
         try:
             return np.asarray(y, dtype=np.float64)

@@ -139,8 +139,9 @@ class CGBoostClassifier(CalibratedClassification, BaseKernelBoost):
         "column_limit", as planned. With penalty="group", the number of kernels; with "rkhs", the
         number of rows, each of which is a column of every kernel.
     tol : float, default=1e-4
-        Stop at this certified duality gap, relative to the objective, or to 1 if the objective is
-        smaller. Gaps below 1e-10 count as 0: ``tol=0`` asks for the optimum up to rounding errors.
+        Stop at this certified duality gap, relative to the objective, or, if that is larger, to
+        min(1, objective of the model without columns). Gaps below 1e-10 count as 0: ``tol=0`` asks
+        for the optimum up to rounding errors.
     time_limit : float or None
         Seconds for the fit. With several classes, the remaining time is shared evenly. Solvers that
         cannot be interrupted, such as PIQP, may exceed it by one solve. The first round is always

@@ -300,7 +300,7 @@ class KernelColumns(ColumnFamily):
         """
         penalty = self.penalty
         if self.penalty.is_positively_homogeneous and not self.penalty.of_functions:
-            master.expected = pool.X.shape[0]  # a vertex has at most as many columns as rows
+            master.expected_columns = pool.X.shape[0]  # a vertex has at most as many as rows
         if not (isinstance(penalty, RKHS) and self.at_once == TO_THE_END):
             return master, pricer
         from cgboost.masters.rkhs.rkhs_master import MachineMaster, WholeRKHSMaster

@@ -27,6 +27,7 @@ from cgboost.estimators.common.certified import (
     BaseBoost,
     Certified,
     PathParameter,
+    PathValues,
     Proven,
     RegularizationPath,
     simplest_first,
@@ -34,7 +35,13 @@ from cgboost.estimators.common.certified import (
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.input_checks import check_y
 from cgboost.estimators.common.objective import LARGER, Objective, master_of, program_of
-from cgboost.estimators.common.parameters import TradeOff, check_bool, check_nu
+from cgboost.estimators.common.parameters import (
+    TradeOff,
+    check_bool,
+    check_count,
+    check_nu,
+    check_number,
+)
 from cgboost.estimators.common.plan import Plan, Watch
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.reading import RowReader
@@ -48,7 +55,6 @@ from cgboost.estimators.common.training_rows import (
 from cgboost.estimators.linear.constraint_rows import ConstraintRows
 from cgboost.estimators.linear.feature_columns import FeatureColumns, constrained, free_columns
 from cgboost.estimators.linear.linear_constraints import check_constraints, read_constraints
-from cgboost.estimators.linear.linear_path import values_of_path
 from cgboost.estimators.linear.path_points import PathPoint, fitted_at_once, priced_path
 from cgboost.estimators.linear.scaling import (
     LOSS_OF_CONSTANT,
@@ -297,8 +303,8 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         read = read_constraints(self.constraints, names, self.n_features_in_)
         unit = self._scaling.unit
         scaled, _ = in_units(self._loss, unit)
-        few = scaled.on(self._target_kind.of_runs(rows.y)[0], rows.weights)
-        tube = getattr(as_master_loss(few), "epsilon", 0.0)
+        on_rows = scaled.on(self._target_kind.of_runs(rows.y)[0], rows.weights)
+        tube = getattr(as_master_loss(on_rows), "epsilon", 0.0)
         self._limit_rows = ConstraintRows.of(
             read,
             pool.scales,
@@ -333,7 +339,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         """
         scaling, penalty = self._scaling, self._penalty
         scaled, factor = in_units(loss, scaling.unit)
-        unit = scaling.objective(penalty) * alpha
+        unit = scaling.objective_unit(penalty) * alpha
         if not alpha:
             unit = scaling.constant / LOSS_OF_CONSTANT if scaling.constant > 0 else 1.0
 
@@ -357,7 +363,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         )
 
     @property
-    def _strongest(self) -> float:
+    def _alpha_max(self) -> float:
         """The price of a coefficient from which on, for a mean loss, all are 0."""
         return self._scaling.strongest / self._penalty.threshold
 
@@ -537,7 +543,7 @@ class BaseMeanLoss(Regression, BaseSparseLinear):
         super()._keep(plan, runs, rows)
         assert isinstance(plan, Proven)
         self.alpha_ = plan.objectives[0].trade_off.value
-        self.alpha_max_ = self._strongest if vars(self).pop("_begins_trivial") else np.nan
+        self.alpha_max_ = self._alpha_max if vars(self).pop("_begins_trivial") else np.nan
 
     def path(
         self,
@@ -579,6 +585,45 @@ class BaseMeanLoss(Regression, BaseSparseLinear):
             model = copy.copy(self)
             model.alpha = 1.0
         return model._fit_along(X, y, "alpha", values, sample_weight, eval_set)
+
+
+def values_of_path(
+    parameter: Literal["alpha", "C"], values: Any, count: Any, eps: Any
+) -> PathValues:
+    """The values of a path, checked; or how they follow from the rows.
+
+    Parameters
+    ----------
+    parameter : {"alpha", "C"}
+    count, eps : int, float
+        With None for values: how many, and the share of the largest α (of the smallest C its
+        inverse) at the other end.
+
+    Raises
+    ------
+    ValueError
+        If one is wrong, naming it.
+    """
+    name = f"{parameter}s"
+    if values is None:
+        check_count(f"n_{name}", count)
+        check_number("eps", eps, above=0, below=1)
+        shares = np.geomspace(1.0, eps, count) if count > 1 else np.ones(1)
+
+        def grid(prepared: Any) -> NDArray[np.float64]:
+            most = prepared._alpha_max or 1.0
+            if parameter == "alpha":
+                return most * shares
+            return 1.0 / (most * prepared._scaling.total * shares)
+
+        return grid
+    if np.ndim(values) != 1:
+        raise ValueError(f"{name} must be a sequence of numbers, got {values!r}")
+    if len(values) == 0:
+        raise ValueError(f"{name} must have at least one value, got none")
+    for value in values:
+        check_number(name, value, above=0)
+    return np.asarray(values, dtype=np.float64)
 
 
 @dataclass(frozen=True)

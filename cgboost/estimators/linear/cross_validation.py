@@ -19,10 +19,9 @@ from cgboost.estimators.common.certified import RegularizationPath, model_of
 from cgboost.estimators.common.parameters import TradeOff, check_choice
 from cgboost.estimators.common.scoring import Rule, chosen, scorers_of
 from cgboost.estimators.common.targets import ClassWeight, log_odds_of
-from cgboost.estimators.linear.base_sparse_linear import PenaltyName
+from cgboost.estimators.linear.base_sparse_linear import PenaltyName, values_of_path
 from cgboost.estimators.linear.composed import BaseLinear, LinearDecision, LinearPrediction
 from cgboost.estimators.linear.linear_constraints import check_constraints, read_constraints
-from cgboost.estimators.linear.linear_path import values_of_path
 from cgboost.estimators.linear.sparse_linear import SparseLinearClassifier
 from cgboost.losses import Loss
 from cgboost.losses.registry import ClassificationLoss, RegressionLoss

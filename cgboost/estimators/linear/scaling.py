@@ -57,9 +57,10 @@ class UnitScaling:
     unit : float
         u: outputs and targets of the master are in it.
     features : float
-        s.
+        s, the unit of the coefficients a_j.
     strongest : float
-        The largest |Σ_i w_i r_i (x_ij − m_j)/(d_j v_j)|/W over all features, at the best constant.
+        The largest |Σ_i w_i r_i (x_ij − m_j)/(d_j v_j)|/W over all features, at the best constant:
+        with an ℓ1 penalty the α from which on all coefficients are 0.
     total : float
         W = Σ_i w_i.
     constant : float
@@ -67,7 +68,8 @@ class UnitScaling:
     constants : tuple of float
         The best constant of every run, in units.
     noise : float
-        The median of the same if y had nothing to do with the features; 0 if nobody asks.
+        The median that ``strongest`` would have if y had nothing to do with the features
+        (:func:`noise_level`); 0 if nobody asks.
     """
 
     unit: float
@@ -144,7 +146,7 @@ class UnitScaling:
         l1_ratio = shares[0] / sum(shares)
         return ElasticNet(l1_ratio) if l1_ratio < 1 else L1()  # features large, ½ρ'a² is rounding
 
-    def objective(self, penalty: Penalty) -> float:
+    def objective_unit(self, penalty: Penalty) -> float:
         """The user's penalty for one unit of the master's objective."""
         return self.features * (penalty.threshold + penalty.quadratic * self.features)
 
@@ -216,7 +218,8 @@ def noise_level(
 def in_units(loss: Loss, unit: float) -> tuple[Loss, float]:
     """The loss for targets and outputs in units: ℓ(y, f) = factor·ℓ'(y/unit, f/unit).
 
-    The logistic loss has half log-odds for f; its unit makes log-odds of the model's output.
+    The logistic loss log(1 + e^{−2yf'}) has half log-odds f', and keeps them: with the unit 2 the
+    model's output is f = 2f', and the user's loss log(1 + e^{−yf}).
     """
     if isinstance(loss, LogLoss):
         return loss, 1.0

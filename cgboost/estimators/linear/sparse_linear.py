@@ -18,8 +18,12 @@ from cgboost.estimators.common.parameters import TradeOff, check_number
 from cgboost.estimators.common.plan import Plan
 from cgboost.estimators.common.targets import Numbers
 from cgboost.estimators.common.training_rows import EvalSets, HeldSets, TrainingRows, is_source
-from cgboost.estimators.linear.base_sparse_linear import BaseMeanLoss, BaseSparseLinear, PenaltyName
-from cgboost.estimators.linear.linear_path import values_of_path
+from cgboost.estimators.linear.base_sparse_linear import (
+    BaseMeanLoss,
+    BaseSparseLinear,
+    PenaltyName,
+    values_of_path,
+)
 from cgboost.exceptions import see
 from cgboost.losses import Loss
 from cgboost.losses.registry import (
@@ -305,7 +309,7 @@ stop_reason_, n_features_in_, feature_names_in_
 
     def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(plan, runs, rows)
-        strongest = self._strongest * float(rows.weights.sum())
+        strongest = self._alpha_max * float(rows.weights.sum())
         self.C_min_ = 1.0 / strongest if strongest > 0 else np.inf
         if not vars(self).pop("_begins_trivial"):
             self.C_min_ = np.nan

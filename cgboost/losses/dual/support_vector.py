@@ -246,8 +246,11 @@ class BoxVariables:
         """The u within their costs nearest to a pseudo-response, shape (n_variables,)."""
         return np.clip(self.sign * (response - self.base)[self.row], 0.0, self.costs)
 
-    def gain(self) -> Vector:
-        """What the first unit of each variable adds to the dual objective at f = 0."""
+    def linear(self) -> Vector:
+        """What the first unit of each variable adds to the dual objective at f = 0.
+
+        It is the linear term of the restricted dual: all that an optimizer sees of y, but signs.
+        """
         return self.sign * self.target - self.epsilon
 
     def rate(self, output: Vector) -> Vector:

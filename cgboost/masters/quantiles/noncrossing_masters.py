@@ -105,7 +105,7 @@ class NoncrossingMaster(SupportVectorMaster):
             return None
         if not 0 < np.count_nonzero(coef) <= MOST_BASIS_COLUMNS:
             return None
-        coef, intercept = live.polish(time_limit) or self._before_values.start(coef, intercept)
+        coef, intercept = live.polish(time_limit) or self._to_objective.start(coef, intercept)
         with solver_errors_as_master_errors(self._advice):
             point = live.vertex(coef, intercept + live.columns.shift(coef), time_limit)
         return self._moved(point, point.coef)

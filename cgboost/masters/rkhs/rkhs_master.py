@@ -93,12 +93,12 @@ class RKHSMaster(SupportVectorMaster):
             solver_options=solver_options,
         )
         self._orthonormal = OrthonormalColumns(self.penalty.weight)
-        self._before_values = Chain([self._orthonormal, *self._before_values.parts])
+        self._to_objective = Chain([self._orthonormal, *self._to_objective.parts])
 
     @property
     def is_of_machine(self) -> bool:
         """Whether it is the problem of a support vector machine, with no solver named."""
-        return self._solver == "auto" and is_of_machine(self._live_loss, self.form)
+        return self._solver == "auto" and is_of_machine(self._optimizer_loss, self.form)
 
     @property
     def warm_start(self) -> WarmStart:

@@ -40,7 +40,7 @@ from cgboost.optimizers.simplex.crossover import (
     unique_vertex,
 )
 from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex, is_neighbour
-from cgboost.optimizers.solver_choice import BEFORE_OPTIMIZER, BEFORE_VALUES, live_problem
+from cgboost.optimizers.solver_choice import TO_OBJECTIVE, TO_OPTIMIZER, live_problem
 from cgboost.optimizers.solver_options import (
     advice,
     checked_options,
@@ -61,10 +61,10 @@ SignRule = Literal["free", "nonneg"]
 Offset = Literal["none", "penalized", "free"]
 
 SETBACKS = 10
-"""So many answers worse than an earlier one, and no better bound, mean that the solver is lost …"""
+"""So many answers worse than an earlier one, and no better bound, mean that the solver is lost."""
 
 COARSE_SETBACKS = 25
-"""… and so many of answers that are coarse on purpose."""
+"""`SETBACKS` of answers that are coarse on purpose."""
 
 FEW_COLUMNS = 100
 """Up to so many columns a simplex is quick even where it cannot tell their limits from 0."""
@@ -138,12 +138,15 @@ class SupportVectorMaster:
 
     Attributes
     ----------
-    expected : int
+    expected_columns : int
         How many columns are expected in the end; 0 where that is not known. To be set before the
         first solve.
+    accuracy : float
+        The relative gap that a solve may leave, set by the loop before each of them
+        (:class:`~cgboost.generation.protocols.Abilities`).
     """
 
-    expected: int = 0
+    expected_columns: int = 0
 
     def __init__(
         self,
@@ -182,14 +185,12 @@ class SupportVectorMaster:
         self._begin_at: tuple[Vector, Any] | None = None
         self._setbacks, self._repriced, self._complete = 0, False, False
         # loss, as given: states are in its terms → _objective_loss: objective, bound and
-        # pseudo-response are its own → _live_loss: in units of the optimizer, which alone sees it;
-        # often all three are one
-        self._before_values, between = Chain.of(Problem(given, self.form), BEFORE_VALUES)
+        # pseudo-response are its own → _optimizer_loss: in units of the optimizer, which alone sees
+        # it. Of a hinge with C all three are one object
+        self._to_objective, between = Chain.of(Problem(given, self.form), TO_OBJECTIVE)
         self._objective_loss = self._as_master_loss(between.loss, sparse=sparse)
-        self._before_optimizer, inner = Chain.of(
-            Problem(self._objective_loss, self.form), BEFORE_OPTIMIZER
-        )
-        self._live_loss, self._solver, self._solver_options = inner.loss, solver, options
+        self._to_optimizer, inner = Chain.of(Problem(self._objective_loss, self.form), TO_OPTIMIZER)
+        self._optimizer_loss, self._solver, self._solver_options = inner.loss, solver, options
         self._comparison: SolverComparison | None = None
         if solver != "auto":
             from cgboost.optimizers.solver_comparison import SolverComparison  # named ones alone
@@ -215,13 +216,13 @@ class SupportVectorMaster:
         """The live restricted problem: a dual, or a primal of smooth losses and few numbers.
 
         Made at its first use, with the columns of the first ``add``, or with none: how many there
-        are decides between simplex and interior point.
+        are, or are expected, decides between simplex and interior point, which takes 0 of them.
         """
-        return self._open_live(self._live_loss)
+        return self._open_live(self._optimizer_loss)
 
     def _open_live(self, loss: Any) -> Any:
         """A restricted problem of a loss in its units."""
-        problem = Problem(loss, self.form, tuple(self.columns), self.expected)
+        problem = Problem(loss, self.form, tuple(self.columns), self.expected_columns)
         solver, options = self._solver, self._solver_options
         return live_problem(problem, solver, options, self._free_columns, vertex=self._can_reprice)
 
@@ -247,7 +248,7 @@ class SupportVectorMaster:
 
     def _seen_by_optimizer(self, columns: Sequence[Column]) -> list[FloatArray]:
         """The values of columns after all reductions."""
-        new = self._before_optimizer.columns(self._before_values.columns(columns))
+        new = self._to_optimizer.columns(self._to_objective.columns(columns))
         return [column.values for column in new]
 
     def _check_shape(self, column: Column) -> None:
@@ -275,7 +276,7 @@ class SupportVectorMaster:
         coef = np.zeros(len(self.columns))
         coef[places] = start.coef
         if start.coef.any():
-            self._expect(coef, start.intercept)
+            self._start_near(coef, start.intercept)
 
     def take_up(self, columns: Sequence[Column], coef: Vector, intercept: Any) -> None:
         """Take in the columns of a run, and begin near its last coefficients."""
@@ -283,16 +284,16 @@ class SupportVectorMaster:
         padded = np.zeros(len(self.columns))
         padded[: len(coef)] = coef
         if len(padded) > self.form.n_free:
-            self._expect(padded, intercept)
+            self._start_near(padded, intercept)
 
-    def _expect(self, coef: Vector, intercept: Any) -> None:
+    def _start_near(self, coef: Vector, intercept: Any) -> None:
         """Begin near coefficients of all columns, without an offset where there is none."""
         intercept = 0.0 if self.form.offset == "none" else intercept
-        start = self._begin_at = self._before_values.start(coef, intercept)
-        self._live.expect(*self._before_optimizer.start(*start))
+        start = self._begin_at = self._to_objective.start(coef, intercept)
+        self._live.start_near(*self._to_optimizer.start(*start))
 
     def _by_curvature(self, loss: Any) -> RowwiseLoss | None:
-        """The loss by its curvatures, where that is how to go on from one price to the next.
+        """The loss as Newton's method sees it, where a path goes on by that; None: it does not.
 
         Of a loss with a box that is curved inside, as Huber's with few rows that bend: cold, its
         dual is solved in less time, but an interior point is no beginning for another price.
@@ -327,12 +328,12 @@ class SupportVectorMaster:
         if (points := solved_along(loss, self.form, columns, prices, scores)) is None:
             return None
         nothing = RestrictedPoint(np.zeros(0), 0.0, np.zeros(1), np.zeros(0))
-        shift = self._before_values.invert(nothing).intercept
+        shift = self._to_objective.invert(nothing).intercept
         return points._replace(intercept=points.intercept + shift)
 
     def _takes_over(self, start: WarmStart) -> bool:
         """Take over the restricted problem of another price; False if it is of another kind."""
-        loss = self._live_loss if self._curved_loss is None else self._curved_loss
+        loss = self._optimizer_loss if self._curved_loss is None else self._curved_loss
         if self._can_reprice and not is_neighbour(self._objective_loss, start.loss):
             return False
         if self._can_reprice and start.live is None:
@@ -356,7 +357,10 @@ class SupportVectorMaster:
         return True
 
     def anticipated(self) -> MasterState | None:
-        """The solution at another price, where that may show columns that are not here."""
+        """The solution at the price before, which a path took over; None without one.
+
+        The pricer sees there which columns are still missing.
+        """
         if not self._repriced or self._complete:
             return None
         point = self._live.present
@@ -367,7 +371,7 @@ class SupportVectorMaster:
         """The columns with a nonzero coefficient in the last answer, for a similar problem."""
         if self._best is None:
             return WarmStart()
-        best, live = self._before_values.invert(self._best), self._live
+        best, live = self._to_objective.invert(self._best), self._live
         kept = (live, self.columns) if isinstance(live, (PrimalSimplex, SmoothPrimal)) else None
         loss = self._objective_loss if self._can_reprice else None
         complete = self._complete and kept is not None
@@ -386,12 +390,12 @@ class SupportVectorMaster:
         except SolverFailure as failure:
             logger.info("going on without the vertex: %s", failure)
         self._can_reprice = False
-        self._live = self._open_live(self._live_loss)
+        self._live = self._open_live(self._optimizer_loss)
         self._live.add([column.values for column in self.columns])
         if self._best is not None:
             coef = np.zeros(len(self.columns))
             coef[: len(self._best.coef)] = self._best.coef
-            self._live.expect(coef, self._best.intercept)
+            self._live.start_near(coef, self._best.intercept)
         return cast(RestrictedPoint, self._live.solve(time_limit, self.accuracy))
 
     def _values_from(self, number: int) -> list[FloatArray]:
@@ -406,7 +410,7 @@ class SupportVectorMaster:
         """
         try:
             with solver_errors_as_master_errors(self._advice):
-                point = self._before_optimizer.invert(self._solved(self._live, time_limit))
+                point = self._to_optimizer.invert(self._solved(self._live, time_limit))
         except MasterError as failure:
             if not (failure.timed_out and self._best is None and self.has_start):
                 raise
@@ -458,7 +462,7 @@ class SupportVectorMaster:
             if self._objective_loss.level_is_offset
             else 0.0
         )
-        outer = self._before_values.invert(point)
+        outer = self._to_objective.invert(point)
         return MasterState(
             columns=tuple(self.columns),
             coef=outer.coef,
@@ -519,7 +523,7 @@ class SupportVectorMaster:
         live = self._live
         if not (isinstance(live, RestrictedDual) and live.ends_inside):
             return None
-        coef, intercept = self._before_values.start(coef, intercept)
+        coef, intercept = self._to_objective.start(coef, intercept)
         used = np.flatnonzero(coef)
         if live.variables.curvature.any() or not 0 < len(used) <= MOST_BASIS_COLUMNS:
             return None
@@ -566,7 +570,7 @@ class SupportVectorMaster:
         return self._vertex(point)
 
     def _vertex(self, point: RestrictedPoint) -> Vertex:
-        outer = self._before_values.invert(point)
+        outer = self._to_objective.invert(point)
         return Vertex(outer.coef, outer.intercept, self._objective(point))
 
     def _entry(self, scale: float, response: Vector) -> EntryRule:

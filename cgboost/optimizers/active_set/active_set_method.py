@@ -150,16 +150,16 @@ class ProximalProblem:
 
 TARGET_GAP = 1e-12
 """A solve ends at this gap, relative to the objective (the rounding of sums over many rows leaves
-little less) …"""
+little less)."""
 
 HALF = 0.5
-"""… or where the gap does not fall to this share of the smallest …"""
+"""A solve ends where the gap does not fall to this share of the smallest in `ACTIVE_SET_STEPS`."""
 
 ACTIVE_SET_STEPS = 300
-"""… within so many Newton steps …"""
+"""Newton steps in which the gap has to fall."""
 
 STUCK = 3
-"""… or so many problems with the least κ."""
+"""A solve ends after so many problems with the least κ."""
 
 STEPS_TO_CONVERGE = 15
 """Newton steps for one proximal problem."""
@@ -174,10 +174,10 @@ LEAST, MOST = 1e-11, 1e6
 """The range of κ: the least keeps the systems regular in floating point."""
 
 HARDER, SOFTER, SOFTEST = 10.0, 0.1, 1e-4
-"""Factors of κ where the steps do not converge, where they do, and where they do quickly …"""
+"""Factors of κ where the steps do not converge, where they do, and where they do quickly."""
 
 FEW_STEPS = 4
-"""… within so many steps."""
+"""Steps converge quickly if so many will do."""
 
 RESPECT, FORGETTING = 10.0, 0.3
 """κ stays above this many times the last one that did not converge, which fades by this share."""
@@ -304,10 +304,10 @@ SMALL_PROBLEM = 2**20
 """Variables are not fixed while rows times columns are at most this."""
 
 INSIDE = 0.2
-"""Share of the rows that begin inside their boxes …"""
+"""Share of the rows that begin inside their boxes."""
 
 A_LITTLE = 1e-3
-"""… by this much, in units of the inverse of the mean squared length of a row."""
+"""These rows begin so far inside, in units of the inverse of the mean squared length of a row."""
 
 
 class ActiveSetSession(LiveDual):

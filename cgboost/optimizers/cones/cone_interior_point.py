@@ -176,7 +176,7 @@ class ConeSession:
             return None
         if self.loss.chooses_margin:
             raise ValueError("a loss with its own margin needs rows, of both signs")
-        ends = variables.sign * variables.gain()
+        ends = variables.sign * variables.linear()
         intercept = 0.0
         if self._free and len(variables):
             intercept = float(ends.max() if signs[0] > 0 else ends.min())

@@ -40,10 +40,10 @@ FEW_CONE_ROWS = 300
 """With no more rows of an output than this all of them are solved as fast at once."""
 
 PART = 6
-"""One row in so many takes part in the first guess, …"""
+"""One row in so many takes part in the first guess."""
 
 COARSE_GUESS = 1e-2
-"""… which is solved to this relative gap."""
+"""The first guess is solved to this relative gap."""
 
 NEAREST = 0.2
 """The share of the rows, nearest to their margin, that is kept at least."""

@@ -1,12 +1,12 @@
 """Steps of the cone interior point method: predictor, corrector, and how far they go.
 
-    max  gain·u − ½Σ curvature·u² − ½height²     r = Σ sign·u,  0 ≤ u ≤ costs,  ‖L_gᵀr‖ ≤ τ_g
+    max  linear·u − ½Σ curvature·u² − ½height²     r = Σ sign·u,  0 ≤ u ≤ costs,  ‖L_gᵀr‖ ≤ τ_g
 
 Every block has a cone (τ, −Lᵀr) and its multiplier (t, y), y a vector of the same space. The heads
 τ are all 1; where the penalty is the square of the group norm, they are the variable ``height``. At
 the optimum y = ηLᵀr with the weight η = t/τ of the kernel, and the model is f = Σ Ly + b. So
 
-    gain − sign·f − level − curvature·u + z₀ − z₁ = 0     z₀u = z₁(costs − u) = μ
+    linear − sign·f − level − curvature·u + z₀ − z₁ = 0     z₀u = z₁(costs − u) = μ
     (τ, −Lᵀr) ∘ (t, y) = (μ, 0)                           height = Σt (its square only)
 
 with Σr = 0 where b is free, for the rows of every output where there are several, and Σu = amount,
@@ -34,19 +34,19 @@ cent of the way costs later steps more than it gains."""
 
 
 START_INSIDE = 0.5
-"""Variables start at this share of their costs …"""
+"""Variables start at this share of their costs."""
 
 LOSING_SHARE = 0.2
-"""… and at this share of that where they lose from the first unit on, so that r is not 0 at the
-start if both ends of every row's box are there."""
+"""They start at this share of `START_INSIDE` where they lose from the first unit on, so that r is
+not 0 at the start if both ends of every row's box are there."""
 
 RELAXED = 1.2
 """Heads of cones start at this multiple of what r needs. Much more would take steps to come back
 from, less would begin too near to the boundary."""
 
 CENTRAL = 10.0
-"""Products start at this multiple of the mean gain of a variable: what is far from feasible needs
-room before it needs to be small."""
+"""Products start at this multiple of the mean linear term: what is far from feasible needs room
+before it needs to be small."""
 
 FAR_OUT = 0.25
 """Products are larger by this power of how far r is outside the cones at the start. Features in raw
@@ -181,7 +181,7 @@ class NewtonEquations:
         store = self.problem.store
         self.output = store.sum_in_rows(at.dual.body) + store.spread(at.offset)
         self.side = (
-            variables.gain()
+            variables.linear()
             - variables.curvature * at.u
             - variables.sign * self.output[variables.row]
             - at.level
@@ -308,15 +308,15 @@ class NewtonEquations:
 
 
 def cone_start(problem: ConeProblem) -> tuple[ConeIterate, float]:
-    """A point well inside the box and the relaxed cones, and the size of the gain of its u."""
+    """A point well inside the box and the relaxed cones, and the mean linear term."""
     loss, store, variables = problem.loss, problem.store, problem.loss.variables
-    gain, costs, curvature = variables.gain(), variables.costs, variables.curvature
+    linear, costs, curvature = variables.linear(), variables.costs, variables.curvature
     bounded = np.isfinite(costs)
-    usual = float(np.abs(gain).mean())
-    far = np.maximum(gain, 0.1 * usual) / np.where(curvature > 0, curvature, 1.0)
+    usual = float(np.abs(linear).mean())
+    far = np.maximum(linear, 0.1 * usual) / np.where(curvature > 0, curvature, 1.0)
     u = np.where(bounded, START_INSIDE * np.where(bounded, costs, 1.0), np.maximum(far, SMALLEST))
     both = np.bincount(variables.row, minlength=loss.n_rows)[variables.row] == 2
-    u[both & (gain < 0)] *= LOSING_SHARE
+    u[both & (linear < 0)] *= LOSING_SHARE
     if problem.free_offset:
         for rows in store.rows:
             own = (rows.start <= variables.row) & (variables.row < rows.stop)
@@ -333,7 +333,7 @@ def cone_start(problem: ConeProblem) -> tuple[ConeIterate, float]:
     largest = float(size.max(initial=0.0))
     if problem.squared and not loss.chooses_margin:
         quadratic = max(largest**2 + float(curvature @ u**2), SMALLEST)
-        worthwhile = max(float(gain @ u), 0.01 * usual * float(u.sum())) / quadratic
+        worthwhile = max(float(linear @ u), 0.01 * usual * float(u.sum())) / quadratic
         shrunk = min(1.0, max(worthwhile, LEAST_SHRINKAGE))
         u, response, size, largest = u * shrunk, response * shrunk, size * shrunk, largest * shrunk
         body = store.combination((shrunk, body))
@@ -354,7 +354,7 @@ def cone_start(problem: ConeProblem) -> tuple[ConeIterate, float]:
     if loss.mass is not None and loss.mass.at_most:
         room = max(loss.mass.amount - float(u.sum()), 0.1 * loss.mass.amount)
         level = mu / room
-    rate = gain - curvature * u - variables.sign * store.sum_in_rows(dual.body)[variables.row]
+    rate = linear - curvature * u - variables.sign * store.sum_in_rows(dual.body)[variables.row]
     force = max(float(np.abs(rate) @ u), mu * len(u)) / float(u.sum())
     least = max(unit, force)
     low, high = (np.maximum(side, 0.0) + least for side in (level - rate, rate - level))

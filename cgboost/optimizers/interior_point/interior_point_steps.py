@@ -2,7 +2,7 @@
 
 An interior point method for the restricted dual of the 1-norm and the elastic net, warm-started.
 
-    max  gain·u − ½Σ curvature·u² − ½Σ softness·α²
+    max  linear·u − ½Σ curvature·u² − ½Σ softness·α²
     s + softness·α = Hᵀr + constant,  r = Σ sign·u,  0 ≤ u ≤ upper,  |s| ≤ limit
 
 or s ≤ limit where α ≥ 0. A column of limit 0, as the free offset, has s = 0. Without softness, as
@@ -11,7 +11,7 @@ where φ(score) = sign(score)·(|score| − limit)₊. The multipliers of s + �
 
 Mehrotra's predictor and corrector steps on
 
-    gain − sign·(Hα) − curvature·u + z₀ − z₁ = 0      z₀u = z₁(upper − u) = μ
+    linear − sign·(Hα) − curvature·u + z₀ − z₁ = 0      z₀u = z₁(upper − u) = μ
     α = w₁ − w₀                                       w₀(limit + s) = w₁(limit − s) = μ
 
 Generated columns are dense and much fewer than the rows, so that a step solves the small dense
@@ -38,25 +38,25 @@ TO_THE_BOUNDARY = 0.995
 """Share of the way to the nearest limit that a step goes at most."""
 
 SHORT = 0.1
-"""A corrected step shorter than this is compared with one that only centres …"""
+"""A corrected step shorter than this is compared with one that only centres."""
 
 CENTRING = 0.3
-"""… at this share of the mean product."""
+"""A step that only centres aims at this share of the mean product."""
 
 LEAST_DISTANCE = 1e-14
 """Distances from a limit count as no less than this share of it: rounding may leave of them 0."""
 
 CORRECTORS = 2
-"""Centrality correctors in one step, which cost a fraction of a factorisation …"""
+"""Centrality correctors in one step, which cost a fraction of a factorisation."""
 
 LONG = 0.9
-"""… where a step is shorter than this, …"""
+"""Centrality correctors are tried where a step is shorter than this."""
 
 FURTHER = 0.3
-"""… to go this much further. They are kept if they lead …"""
+"""They are to go this much further."""
 
 LEAST_GAIN = 0.1
-"""… this share of that further."""
+"""They are kept if they lead this share of `FURTHER` further."""
 
 OUTLIER = 0.1
 """A product off the mean by this factor is to be corrected."""

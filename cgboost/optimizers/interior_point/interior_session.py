@@ -40,17 +40,17 @@ DIRECTION = -3
 """Stands for the first free direction in the list of constraints; the others are below it."""
 
 SHARE = 0.05
-"""Share of the gap open at the start of a solve at which it may end …"""
+"""Share of the gap open at the start of a solve at which it may end."""
 
 AGAIN = 0.01
-"""What is left of that each time that the same problem is to be solved better …"""
+"""What is left of `SHARE` each time that the same problem is to be solved better."""
 
 FINEST_SHARE = 1e-9
-"""… but no finer than this, relative to the objective: the normal equations lose digits near the
-optimum, and finer targets cost steps that no longer narrow the gap …"""
+"""A solve ends no finer than this, relative to the objective: the normal equations lose digits near
+the optimum, and finer targets cost steps that no longer narrow the gap."""
 
 COARSEST = 0.1
-"""… and no coarser than this."""
+"""A solve ends no coarser than this, relative to the objective."""
 
 INTERIOR_STEPS = 100
 """Interior point steps in one solve."""
@@ -158,7 +158,7 @@ class InteriorSession(LiveDual):
         self._mu, self._wanted_gap, self._reached = 1.0, self.finest, np.inf
         self._data: BoxedDual | None = None
         self._nothing = loss.value(np.zeros(loss.n_rows))
-        self._mass = float(np.linalg.norm(loss.variables.costs))
+        self._cost_norm = float(np.linalg.norm(loss.variables.costs))
         self._shrinks = loss.shrinks
         self._neutral = self.variables.values(np.zeros(loss.n_rows))
         self._base_gain = float(self.variables.base @ loss.target)
@@ -346,7 +346,7 @@ class InteriorSession(LiveDual):
 
     def begin(self) -> None:
         """The variables in the session well inside their box, and coefficients of 0."""
-        kept, data, gain = self.kept, self._problem(), self.variables.gain()
+        kept, data, linear = self.kept, self._problem(), self.variables.linear()
         u, pivots = START * data.upper, len(data.upper) - len(kept)
         u = np.where(data.neutral > 0, data.neutral, u)
         if self.form.offset == "free" and len(kept):
@@ -354,12 +354,12 @@ class InteriorSession(LiveDual):
             of_rows *= self._balance(
                 of_rows, float(data.constant[self.constraints == OFFSET].sum())
             )
-        self._begin_at(u, float(np.abs(gain).mean()) if len(gain) else 1.0)
+        self._begin_at(u, float(np.abs(linear).mean()) if len(linear) else 1.0)
 
     def _begin_at(self, u: Vector, least: float) -> None:
         """Coefficients of 0 and these u, with multipliers of at least ``least``."""
         data, nothing = self._problem(), np.zeros(len(self.constraints))
-        low, high = multipliers(data.gain, least)
+        low, high = multipliers(data.linear, least)
         s = inside_limits(data, data.scores(u))
         self._at = Iterate(u, low, high, nothing, s, nothing, nothing)
         if self._shrinks and not self.at_upper.any():
@@ -447,19 +447,19 @@ class InteriorSession(LiveDual):
         """The variables and columns in the session, on the rows of a block."""
         variables, form, kept, constraints = self.variables, self.form, self.kept, self.constraints
         charged = (constraints >= form.n_free) | (form.charges_offset & (constraints == OFFSET))
-        gain = variables.gain()
+        linear = variables.linear()
         return kind(
             block=block,
             row=row,
             sign=variables.sign[kept],
-            gain=gain[kept],
+            linear=linear[kept],
             upper=variables.costs[kept],
             curvature=variables.curvature[kept],
             constant=constant,
             limit=np.where(charged, form.threshold / scales, 0.0),
             softness=np.where(charged, form.quadratic / scales**2, 0.0),
             two_sided=(constraints < form.n_free) | form.two_sided,
-            fixed_gain=self._base_gain + float((gain * variables.costs)[self.at_upper].sum()),
+            fixed_gain=self._base_gain + float((linear * variables.costs)[self.at_upper].sum()),
             neutral=self._neutral[kept],
             **own,
         )
@@ -467,7 +467,7 @@ class InteriorSession(LiveDual):
     def _with_pivots(self, data: BoxedDual, fixed: Vector, scales: Vector) -> BoxedDual:
         """The data with what the free directions of large columns say of their pivots' scores w.
 
-        A score w = w₁ − w₂ has two variables without a gain, and its own row in the block.
+        A score w = w₁ − w₂ has two variables without a linear term, and its own row in the block.
         """
         large, constraints = self.columns.large, self.constraints
         places = np.flatnonzero(constraints <= DIRECTION)
@@ -488,15 +488,15 @@ class InteriorSession(LiveDual):
         most = np.full(len(order), np.sqrt(2.0 * quadratic * self._nothing))
         limit = data.limit
         if not quadratic:
-            most = self.form.threshold * (1.0 - large.noise(large.pivots[order], self._mass))
+            most = self.form.threshold * (1.0 - large.noise(large.pivots[order], self._cost_norm))
             limit = limit.copy()
-            limit[large_places] *= 1.0 - large.noise(others[held], self._mass)
+            limit[large_places] *= 1.0 - large.noise(others[held], self._cost_norm)
         return replace(
             data,
             block=np.vstack([data.block, below]),
             row=np.append(len(data.block) + np.repeat(np.arange(len(order)), 2), data.row),
             sign=np.append(np.tile([1.0, -1.0], len(order)), data.sign),
-            gain=np.append(np.zeros(count), data.gain),
+            linear=np.append(np.zeros(count), data.linear),
             neutral=np.append(np.zeros(count), data.neutral),
             upper=np.append(np.repeat(most, 2), data.upper),
             limit=limit,

@@ -149,7 +149,7 @@ class SmoothPrimal:
         self.columns.append(values)
         self._coef = np.append(self._coef, np.zeros(len(values)))
 
-    def expect(self, coef: Vector, intercept: float) -> None:
+    def start_near(self, coef: Vector, intercept: float) -> None:
         """Start from these coefficients, if they are allowed and no worse than no columns.
 
         From far away, where curvatures are 0 or beyond float64, Newton steps lead nowhere.

@@ -306,7 +306,7 @@ class BoxQuantiles:
         """Take in features, with a column for every output."""
         self.columns.append(features)
 
-    def expect(self, coef: Vector, intercept: Any) -> None:
+    def start_near(self, coef: Vector, intercept: Any) -> None:
         """Columns of a similar problem are all that is taken from it."""
 
     def imbalance(self, coef: Vector) -> float:
@@ -376,7 +376,7 @@ class BoxQuantiles:
             block=rows,
             row=np.arange(len(rows)),
             sign=np.ones(len(rows)),
-            gain=np.append(target, nothing),
+            linear=np.append(target, nothing),
             upper=np.concatenate([upper - lower, price, every, every]),
             curvature=np.zeros(len(rows)),
             constant=np.append(lower, nothing) @ rows,
@@ -396,7 +396,7 @@ class BoxQuantiles:
         mu += FIRST_SHARE * np.minimum(float(self.loss.cost.mean()), price)
         below += 0.5 * mu[:, None]
         above += 0.5 * mu[:, None]
-        offsets, target = problem.block.by_columns(coef)[1], problem.gain[: pairs.shape[1]]
+        offsets, target = problem.block.by_columns(coef)[1], problem.linear[: pairs.shape[1]]
         order, cost = np.argsort(target, kind="stable"), self.loss.cost[self.loss.cost > 0]
         shares = np.cumsum(cost[order]) / cost.sum()
         places = np.searchsorted(shares[:-1], self.loss.quantiles)
@@ -405,7 +405,7 @@ class BoxQuantiles:
         low, high = multipliers(rate, FIRST_DISTANCE * float(np.abs(rate).mean()))
         s, nothing = inside_limits(problem, problem.scores(u)), np.zeros(len(coef))
         at = Iterate(u, low, high, coef, s, nothing, nothing)
-        opened = problem.objective(coef, rate) - float(problem.gain @ u)
+        opened = problem.objective(coef, rate) - float(problem.linear @ u)
         at.recentre(problem, opened / (2 * (len(u) + len(coef))))
         return at
 

@@ -240,7 +240,7 @@ class JointSession(InteriorSession):
         own = np.where(positive, sums[0][output], sums[1][output])
         u[boxes] *= np.minimum(sums[0], sums[1])[output] / own
         u[data.crossing] = self._first_multiplier
-        self._begin_at(u, float(np.abs(data.gain).mean()))
+        self._begin_at(u, float(np.abs(data.linear).mean()))
 
     def _solution(self, kept: Vector, coefs: Vector) -> JointSolution:  # type: ignore[override]
         u, coef, _, _ = super()._solution(kept, coefs)

@@ -212,11 +212,11 @@ class RestrictedQuantiles(RestrictedDual):
             crossing = loss.variables.crossing
             self.session.fix(crossing, np.zeros(len(crossing), dtype=bool))
 
-    def _expect_from_sample(self, columns: Indices, time_limit: float | None) -> bool:
+    def _start_from_sample(self, columns: Indices, time_limit: float | None) -> bool:
         """None: where outputs cross on some rows says little of the others."""
         return False
 
-    def expect(self, coef: Vector, intercept: Any, near: float = NEAREST_SHARE) -> None:
+    def start_near(self, coef: Vector, intercept: Any, near: float = NEAREST_SHARE) -> None:
         """Columns of a similar problem are all that is taken from it."""
 
     def _point(self, solution: JointSolution) -> RestrictedPoint:  # type: ignore[override]

@@ -38,10 +38,10 @@ of 1e-6, while at 1e12 most fail."""
 
 LIMIT_GROWTH = 1e3
 """The factor of the next limit, which is solved from the answer of the one before; less, where one
-above is known to fail: half way, in digits …"""
+above is known to fail: half way, in digits."""
 
 LIMITS_APART = 4.0
-"""… until they differ by this factor."""
+"""No limit is tried between two that differ by no more than this factor."""
 
 LOWER, LOWER_LIMITS = 1e-2, 4
 """The factor of a lower limit, and how many are tried in one solve."""
@@ -217,7 +217,7 @@ class GrowingCosts(RestrictedDual):
                 self.session = InteriorSession(self.loss, columns, self.form)
             self.session.activate(DIRECTION - np.arange(count))
         if start is not None and len(start.coef) == columns.count:
-            self.expect(start.coef, start.intercept)
+            self.start_near(start.coef, start.intercept)
 
 
 def balance(loss: SupportVectorLoss, form: DualForm, columns: ColumnStore | None) -> float:

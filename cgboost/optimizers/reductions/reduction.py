@@ -26,14 +26,14 @@ class Problem:
     ----------
     columns : sequence of Column
         Those that are there; more may come.
-    expected : int
+    expected_columns : int
         How many are expected in the end, as far as that is known.
     """
 
     loss: Any
     form: DualForm
     columns: Sequence[Column] = ()
-    expected: int = 0
+    expected_columns: int = 0
 
 
 class Reduction:

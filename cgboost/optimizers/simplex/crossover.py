@@ -20,7 +20,7 @@ from cgboost.optimizers.reductions.reduction import Chain, Problem
 from cgboost.optimizers.restricted_dual import RestrictedDual
 from cgboost.optimizers.simplex.dual_session import DualSession
 from cgboost.optimizers.simplex.purification import Face, purified
-from cgboost.optimizers.solver_choice import BEFORE_VERTEX
+from cgboost.optimizers.solver_choice import TO_VERTEX
 from cgboost.optimizers.solver_options import deadline_of, time_left
 from cgboost.penalties.penalty import DualForm
 from cgboost.tolerances import COEFFICIENT_ROUNDING, SMALLEST
@@ -47,10 +47,10 @@ SAME_OBJECTIVE = 1e-10
 """Objectives this near to each other, relative to their size, are the same up to rounding."""
 
 ROWS_PER_COLUMN = 1.3
-"""Training rows to begin with, per column in use …"""
+"""Training rows to begin with, per column in use."""
 
 A_FEW = 20
-"""… and this many more."""
+"""Training rows to begin with, besides those."""
 
 ROWS_TO_STOP_AT = 4
 """Training rows that may stop a move along the optimal face, per column in use."""
@@ -172,7 +172,7 @@ def crossover(
     whole = Problem(
         loss, form, [Column(values, ("column", j)) for j, values in enumerate(scaled.T)]
     )
-    chain, few = Chain.of(whole, BEFORE_VERTEX)
+    chain, few = Chain.of(whole, TO_VERTEX)
     if not chain.parts:
         return _crossover(loss, form, columns, coef, intercept, time_limit, noise)
     store = ColumnStore(few.loss.n_rows, centred=False)
@@ -198,7 +198,7 @@ def _crossover(
     if noise <= COEFFICIENT_ROUNDING:
         coef, intercept, margin = _purified(loss, form, columns, coef, intercept)
     near = (ROWS_PER_COLUMN * n_used + A_FEW) / max(1, len(loss.variables))
-    dual.expect(coef, intercept, min(1.0, near))
+    dual.start_near(coef, intercept, min(1.0, near))
     if coef.any():
         dual.activate(np.flatnonzero(coef))
     session = dual.session

@@ -84,7 +84,7 @@ class DualSession(LiveDual):
         self._unit = 1.0
         costs = self.variables.costs[np.isfinite(self.variables.costs)]
         self._largest_unit = LARGEST_UPPER / max(1.0, costs.max(initial=0.0))
-        self._cost_unit = _power_of_two(self.variables.gain())
+        self._cost_unit = _power_of_two(self.variables.linear())
         # a variable between its ends would be lost as a small distance from the upper end
         self._bent = form.quadratic > 0 or bool(self.variables.curvature.any())
         self._session = self._open()
@@ -358,7 +358,7 @@ class DualSession(LiveDual):
         return curvature / self._unit / self._cost_unit if curvature.any() else None
 
     def _costs(self, variables: Indices) -> Vector:
-        return -self._direction(variables) * self.variables.gain()[variables] / self._cost_unit
+        return -self._direction(variables) * self.variables.linear()[variables] / self._cost_unit
 
     def _direction(self, variables: Indices) -> Vector:
         return np.where(self.at_upper[variables], -1.0, 1.0)
@@ -376,9 +376,9 @@ class DualSession(LiveDual):
         return bool(first == LEVEL or first < self.form.n_free)
 
 
-def _power_of_two(gain: Vector) -> float:
+def _power_of_two(linear: Vector) -> float:
     """What to divide costs by."""
-    largest = float(np.abs(gain).max(initial=0.0))
+    largest = float(np.abs(linear).max(initial=0.0))
     if largest == 0.0 or 1.0 / COST_RANGE <= largest <= COST_RANGE:
         return 1.0
     return float(2.0 ** np.round(np.log2(largest)))

@@ -190,7 +190,7 @@ class PrimalSimplex:
         other.columns, other._vertex = copy(self.columns), deepcopy(self._vertex)
         return other
 
-    def expect(self, coef: Vector, intercept: float) -> None:
+    def start_near(self, coef: Vector, intercept: float) -> None:
         """Begin at the vertex with these coefficients, if it is one."""
         used, variables = np.flatnonzero(coef), self.variables
         numbers = np.append(np.arange(self._first, self._offset + 1), self._offset + 1 + used)
@@ -395,7 +395,7 @@ class PrimalSimplex:
         """
         variables, at_zero = self.variables, np.flatnonzero(vertex.at_zero < self._offset)
         zero, used = vertex.at_zero[at_zero], vertex.others >= self._offset
-        gain, own = variables.gain(), vertex.others[~used]
+        gain, own = variables.linear(), vertex.others[~used]
         size, before = float(np.abs(gain).max(initial=1.0)), np.inf
         x = np.zeros(len(vertex.at_zero))
         x[at_zero] = -self._moved[zero]

@@ -40,7 +40,7 @@ from cgboost.parallel.threads import available, blas_threads
 from cgboost.pricing.kernels.blocks import KernelData, Precision
 from cgboost.pricing.kernels.partition import (
     CentrePartition,
-    Order,
+    PassRequest,
     PricingResult,
     ScoreUpdate,
     advance,
@@ -321,7 +321,9 @@ class KernelPool:
             rows, steps, references = self._steps(strata, indices, request.response, afresh)
             asked = replace(request, response=NO_RESPONSE)  # it travels as weights
             seconds = request.deadline - time.perf_counter()
-            order = Order(rows, steps, precision, indices, asked, threads, with_scores, seconds)
+            order = PassRequest(
+                rows, steps, precision, indices, asked, threads, with_scores, seconds
+            )
             combine = partial(combined, limit=request.limit)
             own = self.shared, self._states, order
             try:

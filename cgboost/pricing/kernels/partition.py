@@ -35,8 +35,8 @@ from cgboost.pricing.scans.candidates import (
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 WHOLE = 7
-"""All values of a kernel are computed where one row in so many is missing: the part of the rows
-that gives a warm start is followed by most of the others."""
+"""Where values of at least one row in so many are missing, those of all are computed: after the
+part of the rows that gives a warm start come most of the others."""
 
 SHARP_ROWS = 4096
 """Rows converted to a wider dtype at a time, for sums that need no kernel values."""
@@ -72,7 +72,7 @@ class ScoreUpdate:
 
 
 @dataclass(frozen=True)
-class Order:
+class PassRequest:
     """What a pass asks of every partition.
 
     Attributes
@@ -184,7 +184,7 @@ class PartialSums:
     """
 
     def __init__(
-        self, data: KernelData, state: CentrePartition, order: Order, columns: Indices | None
+        self, data: KernelData, state: CentrePartition, order: PassRequest, columns: Indices | None
     ) -> None:
         self.data, self.state, self.order, self.columns = data, state, order, columns
         self.width = state.stop - state.start if columns is None else len(columns)
@@ -239,9 +239,9 @@ class PartialSums:
         return missing
 
     def add_together(self) -> set[int]:
-        """Add what strata have in common whose values are all in one block; which steps are done.
+        """Make the steps of strata whose values are side by side in a block; which ones these are.
 
-        That takes one product for all of them, where their steps have the same weights.
+        It takes one product for all of them, where their steps have the same weights.
         """
         state, steps = self.state, self.order.steps
         numbers = [n for n, step in enumerate(steps) if step.stratum in state.together]
@@ -402,7 +402,7 @@ class PricingResult:
 
 
 def advance(
-    data: KernelData, state: CentrePartition, order: Order
+    data: KernelData, state: CentrePartition, order: PassRequest
 ) -> tuple[CentrePartition, PricingResult]:
     """The subproblem of a pass: a partition after it, and what its columns show.
 

@@ -41,7 +41,9 @@ class RulePricer(Memoryless):
     """Conjunctions with the largest |r·h|/c.
 
     A beam search comes first; where it finds columns that price out, the round needs no more. The
-    exact search follows where it finds none, and where a bound alone is asked for.
+    exact search follows where it finds none, and where a bound alone is asked for. Not for a
+    penalty whose bound adds up the violations of all columns (``EntryRule.additive``, ½Σα²): the
+    best conjunction says nothing of their sum, and there is no bound.
 
     Parameters
     ----------
@@ -191,7 +193,7 @@ class RuleList(Memoryless):
         self.columns = list(columns)
 
     def price(self, state: MasterState, limit: int) -> Priced:
-        """What the master does not have yet, and what all scores are worth."""
+        """All rules that the master does not have yet, whatever ``limit`` is."""
         held = {column.key for column in state.columns}
         new = [column for column in self.columns if column.key not in held]
         scores = np.array([column.values @ state.pseudo_response for column in self.columns])

@@ -102,10 +102,13 @@ length that is a thousandth; the Gram matrix leaves ten digits of it."""
 def select_unlike(values: Vector, scores: Vector, entry: EntryRule, limit: int) -> NDArray[np.intp]:
     """Greedy choice of columns by what they still promise after those chosen before them.
 
+    It is called where more candidates are left than ``limit``.
+
     Parameters
     ----------
     values : ndarray of shape (n_candidates, n_rows)
-        Candidate columns; they are centred, since the offset takes care of their mean.
+        Candidate columns. They are compared without their means, which a free offset takes care of;
+        without one that is a rough guess, of a choice that no bound rests on.
     scores : ndarray of shape (n_candidates,)
         r·h of each candidate.
     entry : EntryRule
@@ -155,19 +158,19 @@ CANDIDATES = 3
 """Candidates per column taken, among which columns that resemble each other are avoided."""
 
 MANY_STRATA = 20
-"""From this number of strata on their best columns resemble each other so much, …"""
+"""From this number of strata on their best columns resemble each other."""
 
 MANY_CANDIDATES = 10
-"""… that there are as many candidates per column taken, …"""
+"""Candidates per column taken, of many strata."""
 
 OF_EACH = 3
-"""… from each stratum these at most. Measured with 117 kernels: half the rounds."""
+"""Candidates of each of many strata, at most. Measured with 117 kernels: half the rounds."""
 
 TELLING_ROWS = 1000
-"""Candidates are compared on as many rows, or on twice as many as there are candidates; …"""
+"""Candidates are compared on as many rows, or on twice as many as there are candidates."""
 
 TELLING_SHARE = 3
-"""… rows with r ≠ 0, if there are so many for each candidate."""
+"""They are compared on rows with r ≠ 0, if there are so many of these for each candidate."""
 
 BEHIND = 0.5
 """A group that is served before the others must have this share of the largest violation known."""

@@ -59,7 +59,7 @@ def test_multipliers_are_the_adjoint_of_crossings(seed: int) -> None:
     loss, rng = random_loss(seed)
     variables = loss.variables
     u, f = rng.uniform(size=len(variables)), rng.normal(size=loss.n_rows)
-    assert (variables.rate(f) - variables.gain()) @ u == pytest.approx(-f @ variables.response(u))
+    assert (variables.rate(f) - variables.linear()) @ u == pytest.approx(-f @ variables.response(u))
 
 
 @settings(max_examples=examples(40))

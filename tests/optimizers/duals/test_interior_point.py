@@ -50,7 +50,7 @@ def test_too_few_rows_call_back_those_that_stop_the_model(monkeypatch: Any) -> N
     optimum = master.solve().objective
     few = OneNormMaster(hinge(labels, np.ones(600)))
     few.add(columns_of(H))
-    few._live.expect(np.random.default_rng(3).normal(size=40), 0.0, 0.05)
+    few._live.start_near(np.random.default_rng(3).normal(size=40), 0.0, 0.05)
     recalled = []
     recall = InteriorSession._recall
 
