@@ -31,7 +31,6 @@ def require(package: str, what: str) -> None:
 
     Parameters
     ----------
-    package : str
     what : str
         What needs it: the beginning of the message.
 

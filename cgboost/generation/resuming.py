@@ -187,6 +187,20 @@ def recall_all(pricers: Sequence[Pricer], memories: Sequence[Any]) -> None:
         cast(RememberingPricer, pricer).recall(memory)
 
 
+class OfPricers:
+    """A pricer made of others: it remembers what they do."""
+
+    pricers: Sequence[Pricer]
+
+    def memory(self) -> Any:
+        """That of all pricers."""
+        return memories(self.pricers)
+
+    def recall(self, memory: Any) -> None:
+        """Let each go on from its own."""
+        recall_all(self.pricers, memory)
+
+
 def remembered(pricer: Pricer, smoothing: Any) -> tuple[Any, dict[str, Any]]:
     """What pricer and smoothing remember; of the latter its own attributes."""
     assert isinstance(pricer, RememberingPricer)

@@ -19,6 +19,7 @@ class AbsoluteError(Loss):
 
     name: ClassVar[str] = "absolute_error"
     of_residuals: ClassVar[bool] = True
+    weighted_class: ClassVar[type[PiecewiseLinearLoss]] = PiecewiseLinearLoss
 
     def in_units(self, unit: float) -> tuple[Loss, float]:
         """See :meth:`Loss.in_units`."""
@@ -41,7 +42,3 @@ class AbsoluteError(Loss):
         """|y − f|."""
         cp = import_cvxpy()
         return cp.abs(y - f)
-
-    def on(self, y: Vector, weights: Vector) -> PiecewiseLinearLoss:
-        """The loss on training rows."""
-        return PiecewiseLinearLoss(self, y, weights)

@@ -37,6 +37,7 @@ class EpsilonInsensitive(Loss):
 
     name: ClassVar[str] = "epsilon_insensitive"
     of_residuals: ClassVar[bool] = True
+    weighted_class: ClassVar[type[WeightedLoss]] = PiecewiseLinearLoss
 
     def __post_init__(self) -> None:
         check_epsilon(self.epsilon)
@@ -63,10 +64,6 @@ class EpsilonInsensitive(Loss):
         cp = import_cvxpy()
         return cp.pos(cp.abs(y - f) - self.epsilon)
 
-    def on(self, y: Vector, weights: Vector) -> WeightedLoss:
-        """The loss on training rows."""
-        return PiecewiseLinearLoss(self, y, weights)
-
 
 @dataclass(frozen=True)
 class SquaredEpsilonInsensitive(EpsilonInsensitive):
@@ -80,6 +77,7 @@ class SquaredEpsilonInsensitive(EpsilonInsensitive):
 
     name: ClassVar[str] = "squared_epsilon_insensitive"
     squares_outliers: ClassVar[bool] = True
+    weighted_class: ClassVar[type[WeightedLoss]] = WeightedLoss
 
     def in_units(self, unit: float) -> tuple[Loss, float]:
         """See :meth:`Loss.in_units`."""
@@ -107,10 +105,6 @@ class SquaredEpsilonInsensitive(EpsilonInsensitive):
     def to_cvxpy(self, y: Vector, f: Expression) -> Expression:
         """(|y − f| − ε)₊²."""
         return import_cvxpy().square(super().to_cvxpy(y, f))
-
-    def on(self, y: Vector, weights: Vector) -> WeightedLoss:
-        """The loss on training rows."""
-        return WeightedLoss(self, y, weights)
 
 
 def epsilon_insensitive(response: Vector, price: Vector, epsilon: float) -> SupportVectorLoss:

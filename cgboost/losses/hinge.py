@@ -28,6 +28,7 @@ class Hinge(Loss):
 
     name: ClassVar[str] = "hinge"
     classification: ClassVar[bool] = True
+    weighted_class: ClassVar[type[PiecewiseLinearLoss]] = PiecewiseLinearLoss
 
     def check_target(self, y: Vector) -> None:
         """Labels must be ±1."""
@@ -51,10 +52,6 @@ class Hinge(Loss):
         """(1 − y f)₊."""
         cp = import_cvxpy()
         return cp.pos(1.0 - cp.multiply(y, f))
-
-    def on(self, y: Vector, weights: Vector) -> PiecewiseLinearLoss:
-        """The loss on training rows."""
-        return PiecewiseLinearLoss(self, y, weights)
 
 
 def hinge(labels: Vector, price: Vector) -> SupportVectorLoss:

@@ -256,6 +256,8 @@ class Loss(ABC):
     """Whether models are compared by it: mean errors say little of what it asks for."""
     log_odds: ClassVar[float | None] = None
     """Log-odds of y = 1 in one unit of f, where the expected loss is least there; else None."""
+    weighted_class: ClassVar[type[WeightedLoss] | None] = None
+    """The class of the loss on training rows; None: :class:`WeightedLoss`."""
 
     @property
     def n_outputs(self) -> int:
@@ -352,7 +354,7 @@ class Loss(ABC):
         ValueError
             If a target is invalid for this loss, or shapes differ.
         """
-        return WeightedLoss(self, y, weights)
+        return (self.weighted_class or WeightedLoss)(self, y, weights)
 
     def _unit_box(self, y: Vector, ability: Ability) -> SupportVectorLoss:
         if not _overrides(self, "dual_box"):

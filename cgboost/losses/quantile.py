@@ -29,6 +29,7 @@ class Quantile(Loss):
     name: ClassVar[str] = "quantile"
     of_residuals: ClassVar[bool] = True
     is_score: ClassVar[bool] = True
+    weighted_class: ClassVar[type[PiecewiseLinearLoss]] = PiecewiseLinearLoss
 
     def __post_init__(self) -> None:
         if not (isinstance(self.quantile, Real) and 0 < self.quantile < 1):
@@ -56,7 +57,3 @@ class Quantile(Loss):
         """max(q e, (q − 1) e)."""
         cp = import_cvxpy()
         return cp.maximum(self.quantile * (y - f), (self.quantile - 1.0) * (y - f))
-
-    def on(self, y: Vector, weights: Vector) -> PiecewiseLinearLoss:
-        """The loss on training rows."""
-        return PiecewiseLinearLoss(self, y, weights)

@@ -6,8 +6,9 @@ The marginals of `linprog` are already derivatives with respect to the right-han
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,11 +64,11 @@ def _linprog(program: Program, request: Request) -> Answer:
         "b_eq": program.row_upper[sides.equal],
         "bounds": np.column_stack([program.lower, program.upper]),
     }
-    options = _linprog_options(request)
-    result = linprog(program.cost, **form, method="highs", options=options)
-    if result.status == UNCLEAR and "presolve" not in options:
-        options["presolve"] = False  # presolve may stop at "unbounded or infeasible"
-        result = linprog(program.cost, **form, method="highs", options=options)
+    own: dict[str, Any] = {}
+    if request.tol is not None:
+        own["primal_feasibility_tolerance"] = own["dual_feasibility_tolerance"] = request.tol
+    options = _options(request, own, "maxiter")
+    result = _clear(partial(linprog, program.cost, **form, method="highs"), options)
     if result.x is None:
         return Answer(_status(result), result.message, None, int(result.nit))
     duals = sides.duals(-result.eqlin.marginals, -result.ineqlin.marginals)
@@ -82,11 +83,8 @@ def _milp(program: Program, request: Request) -> Answer:
         "bounds": Bounds(program.lower, program.upper),
         "constraints": LinearConstraint(program.matrix, program.row_lower, program.row_upper),
     }
-    options = _milp_options(request)
-    result = milp(program.cost, **form, options=options)
-    if result.status == UNCLEAR and "presolve" not in options:
-        options["presolve"] = False
-        result = milp(program.cost, **form, options=options)
+    own = {"mip_rel_gap": MIP_GAP if request.tol is None else request.tol}
+    result = _clear(partial(milp, program.cost, **form), _options(request, own, "node_limit"))
     point = None
     if result.x is not None:
         point = Point(result.x, np.full(program.n_rows, np.nan))
@@ -101,25 +99,19 @@ SCIPY = RebuildingBackend(
 )
 
 
-def _linprog_options(request: Request) -> dict[str, Any]:
-    options: dict[str, Any] = {}
-    if request.tol is not None:
-        options["primal_feasibility_tolerance"] = request.tol
-        options["dual_feasibility_tolerance"] = request.tol
-    if request.max_iterations is not None:
-        options["maxiter"] = request.max_iterations
-    if request.time_limit is not None:
-        options["time_limit"] = request.time_limit
-    return options | dict(request.options)
+def _options(request: Request, own: dict[str, Any], steps: str) -> dict[str, Any]:
+    """All options of a call; ``steps`` is what it calls its limit of iterations."""
+    limits = {steps: request.max_iterations, "time_limit": request.time_limit}
+    given = {name: limit for name, limit in limits.items() if limit is not None}
+    return own | given | dict(request.options)
 
 
-def _milp_options(request: Request) -> dict[str, Any]:
-    options: dict[str, Any] = {"mip_rel_gap": MIP_GAP if request.tol is None else request.tol}
-    if request.max_iterations is not None:
-        options["node_limit"] = request.max_iterations
-    if request.time_limit is not None:
-        options["time_limit"] = request.time_limit
-    return options | dict(request.options)
+def _clear(call: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """The result; without presolve where that stops at "unbounded or infeasible"."""
+    result = call(options=options)
+    if result.status == UNCLEAR and "presolve" not in options:
+        return call(options=options | {"presolve": False})
+    return result
 
 
 def _status(result: Any) -> Status:

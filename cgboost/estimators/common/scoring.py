@@ -84,7 +84,6 @@ class RoundScore:
     ----------
     name : str
         For messages.
-    scorer : callable
     estimator : estimator
         Predicts from its method ``_outputs``. It is the score's own, and changed by it.
     X : array-like of n_rows rows

@@ -68,17 +68,12 @@ class CoverSearch:
 
     Parameters
     ----------
-    pricer : CoverPricer
-    budget : Budget
     step : float
         All objectives are multiples of it, 0 if that is not known.
     tol : float
         Relative gap at which the search may end.
-    seconds : float
     cutoff : float
         The objective of a rule set that is known: only better ones are of use.
-    verbose : int
-    label : str
 
     Attributes
     ----------

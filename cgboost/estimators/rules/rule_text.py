@@ -86,13 +86,10 @@ def rules_of(
 
     Parameters
     ----------
-    outputs : sequence of FittedOutput
-    rows : TrainingRows
     share : ndarray of shape (n_rows,)
         Shares of the rows in all.
     classes : ndarray or None
         The labels of a classifier.
-    schema : Schema
     """
     rules: list[list[Rule]] = []
     for number, output in enumerate(outputs):

@@ -42,7 +42,6 @@ class OperatorGraph:
 
     Parameters
     ----------
-    n_features : int
     has_trees : bool, default=True
         Whether there is an operator for trees, of version 5 of ``ai.onnx.ml``.
     """

@@ -348,10 +348,6 @@ class Restrictions:
 
     Fixed variables make hundreds of bounds. They are sorted by block and variable, so that a column
     is compared with its own variables.
-
-    Parameters
-    ----------
-    every : iterable of Restriction
     """
 
     def __init__(self, every: Iterable[Restriction]) -> None:

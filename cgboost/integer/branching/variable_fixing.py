@@ -208,14 +208,5 @@ def state_of(problem: NodeProblem) -> MasterState:
     duals = problem.start_duals
     if duals is None:
         raise ValueError("a problem has no duals before its parent was solved")
-    columns, nothing = tuple(problem.master.columns), np.zeros(len(duals))
-    return MasterState(
-        columns=columns,
-        coef=np.zeros(len(columns)),
-        intercept=0.0,
-        output=nothing,
-        pseudo_response=duals,
-        objective=math.inf,
-        slack=nothing,
-        rows=problem.master.rows,
-    )
+    state = MasterState.at_response(duals, None, tuple(problem.master.columns))
+    return replace(state, objective=math.inf, rows=problem.master.rows)

@@ -18,8 +18,15 @@ NUMBERS_AT_ONCE = 2**20
 """Numbers of a block of differences x − z."""
 
 
+class DenseKernel(Kernel):
+    """A kernel of dense rows, which is 1 where x = z."""
+
+    def diagonal(self, X: Matrix) -> Norms:
+        return np.ones(X.shape[0], dtype=float_dtype(X))
+
+
 @dataclass(frozen=True)
-class Laplacian(Kernel):
+class Laplacian(DenseKernel):
     """k(x, z) = exp(−gamma·Σ_j |x_j − z_j|); rows must be dense.
 
     Parameters
@@ -52,12 +59,9 @@ class Laplacian(Kernel):
         np.exp(values, out=values)
         return values.astype(float_dtype(X), copy=False)
 
-    def diagonal(self, X: Matrix) -> Norms:
-        return np.ones(X.shape[0], dtype=float_dtype(X))
-
 
 @dataclass(frozen=True)
-class Chi2(Kernel):
+class Chi2(DenseKernel):
     """k(x, z) = exp(−gamma·Σ_j (x_j − z_j)² / (x_j + z_j)) for rows without negative numbers.
 
     This is a kernel for histograms and other counts; a feature that is 0 in both rows adds 0. Rows
@@ -98,12 +102,9 @@ class Chi2(Kernel):
             values[block] = np.exp(-self.gamma * terms.sum(axis=2))
         return values
 
-    def diagonal(self, X: Matrix) -> Norms:
-        return np.ones(X.shape[0], dtype=float_dtype(X))
-
 
 @dataclass(frozen=True)
-class Periodic(Kernel):
+class Periodic(DenseKernel):
     """k(x, z) = exp(−2 sin²(π‖x − z‖/p) / ℓ²), scikit-learn's ``ExpSineSquared``.
 
     It is positive semidefinite for one feature; with more features it need not be, and CG-Boost
@@ -141,9 +142,6 @@ class Periodic(Kernel):
         values *= -2.0 / self.length_scale**2
         np.exp(values, out=values)
         return values.astype(float_dtype(X), copy=False)
-
-    def diagonal(self, X: Matrix) -> Norms:
-        return np.ones(X.shape[0], dtype=float_dtype(X))
 
 
 def distances(kernel: Kernel, X: Any, Z: Any, metric: str) -> Matrix:

@@ -28,8 +28,18 @@ from cgboost.kernels.sparse_rows import entries, squared_norms, total_variance
 from cgboost.tolerances import UNIT_ROUNDOFF
 
 
+class DistanceKernel(ProductKernel):
+    """A function of ‖x − z‖² alone, which is 1 where x = z."""
+
+    def diagonal_from_norms(self, norms: Norms) -> Norms:
+        return np.ones_like(norms)
+
+    def diagonal_slopes(self, norms: Norms) -> Norms:
+        return np.zeros_like(norms)
+
+
 @dataclass(frozen=True)
-class RBF(ProductKernel):
+class RBF(DistanceKernel):
     """k(x, z) = exp(−gamma·‖x − z‖²).
 
     Parameters
@@ -115,16 +125,10 @@ class RBF(ProductKernel):
         np.minimum(out, 0.0, out=out)
         np.exp(out, out=out)
 
-    def diagonal_from_norms(self, norms: Norms) -> Norms:
-        return np.ones_like(norms)
-
     def slopes(self, products: Matrix, x_norms: Norms, z_norms: Norms) -> Slopes:
         values = np.empty_like(products)
         self.fill(values, products, x_norms, z_norms)
         return Slopes.of_distance(values, -self._width * values)
-
-    def diagonal_slopes(self, norms: Norms) -> Norms:
-        return np.zeros_like(norms)
 
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
         if self.gamma is None:
@@ -176,7 +180,7 @@ def mean_squared_distance(X: Matrix, sample_weight: Weights = None) -> float:
 
 
 @dataclass(frozen=True)
-class RationalQuadratic(ProductKernel):
+class RationalQuadratic(DistanceKernel):
     """k(x, z) = (1 + ‖x − z‖² / (2αℓ²))^(−α).
 
     It is a mixture of Gaussian kernels whose widths have a gamma distribution. Its limit for α → ∞
@@ -231,18 +235,12 @@ class RationalQuadratic(ProductKernel):
         out *= -self.alpha
         np.exp(out, out=out)
 
-    def diagonal_from_norms(self, norms: Norms) -> Norms:
-        return np.ones_like(norms)
-
     def slopes(self, products: Matrix, x_norms: Norms, z_norms: Norms) -> Slopes:
         values = np.empty_like(products)
         self.fill(values, products, x_norms, z_norms)
         # ψ(s) = u^(−α), u = 1 + s·rate:  ψ' = −α·rate·u^(−α − 1),  u = ψ^(−1/α)
         slope = -0.5 / self._length**2 * values ** (1.0 + 1.0 / self.alpha)
         return Slopes.of_distance(values, slope)
-
-    def diagonal_slopes(self, norms: Norms) -> Norms:
-        return np.zeros_like(norms)
 
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
         if self.length_scale is None:
@@ -264,7 +262,7 @@ PAIRS = 2**20
 
 
 @dataclass(frozen=True)
-class Matern(ProductKernel):
+class Matern(DistanceKernel):
     """k(x, z) = M_ν(√(4νγ)·‖x − z‖), the Matérn kernel of order ν = 1/2, 3/2 or 5/2.
 
     Parameters
@@ -353,9 +351,6 @@ class Matern(ProductKernel):
             squares = squared_norms(X[i] - Z[j])
             values[i, j] = np.exp(-np.sqrt(self._rate * squares))
 
-    def diagonal_from_norms(self, norms: Norms) -> Norms:
-        return np.ones_like(norms)
-
     def slopes(self, products: Matrix, x_norms: Norms, z_norms: Norms) -> Slopes:
         rate = self._rate
         distances = np.empty_like(products)
@@ -370,9 +365,6 @@ class Matern(ProductKernel):
             return Slopes.of_distance((1.0 + distances) * decay, -0.5 * rate * decay)
         values = (1.0 + distances * (1.0 + distances / 3.0)) * decay
         return Slopes.of_distance(values, -rate / 6.0 * (1.0 + distances) * decay)
-
-    def diagonal_slopes(self, norms: Norms) -> Norms:
-        return np.zeros_like(norms)
 
     def rounding(self, arithmetic: Arithmetic) -> Rounding | None:
         if self.gamma is None and self.length_scale is None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -159,17 +159,8 @@ class _Ascent:
     def state(self) -> MasterState:
         """What the pricer sees: the columns in the master are priced here."""
         capped = tuple(column for column in self._held if math.isfinite(column.upper))
-        nothing = np.zeros(len(self._rows))
-        return MasterState(
-            columns=capped,
-            coef=np.zeros(len(capped)),
-            intercept=0.0,
-            output=nothing,
-            pseudo_response=self._above(),
-            objective=math.inf,
-            slack=nothing,
-            rows=self._rows.names,
-        )
+        state = MasterState.at_response(self._above(), None, capped)
+        return replace(state, objective=math.inf, rows=self._rows.names)
 
     def learn(
         self, state: MasterState, priced: Priced, least: Mapping[Hashable, float], bound: float

@@ -70,7 +70,6 @@ def solved_along(
         All columns of the family.
     prices : ndarray of shape (n_prices,)
         In ascending order, above 0.
-    scores : callable
     """
     loss_on_rows = loss.on_rows
     if not isinstance(loss_on_rows, WeightedLoss):

@@ -457,7 +457,6 @@ def free_rows(
 
     Parameters
     ----------
-    block : WeightedSubmatrix
     lines, left : ndarray of int
         The free lines, and those that have just left.
     active : ndarray of bool, shape (n_columns,)

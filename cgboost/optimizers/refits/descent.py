@@ -80,7 +80,6 @@ def descended(
 
     Parameters
     ----------
-    surface, model : callable
     start : ndarray of shape (n_variables,)
     lowest : float
         A loss that is no larger is small enough.
@@ -191,7 +190,6 @@ def descended_at_kinks(
 
     Parameters
     ----------
-    surface : callable
     start : ndarray of shape (n_variables,)
     most : float
         No variable may be larger.

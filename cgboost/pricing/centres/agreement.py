@@ -24,11 +24,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.arrays import Indices, Vector, blocks_of
+from cgboost.arrays import Indices, Vector
 from cgboost.exceptions import KernelError
 from cgboost.forks import cached_property
 from cgboost.kernels import Kernel, Matrix
-from cgboost.kernels.expansions import ROWS_AT_ONCE, Arithmetic
+from cgboost.kernels.expansions import Arithmetic
 from cgboost.kernels.kernel import gradient_from_products
 from cgboost.kernels.sparse_rows import products_of, squared_norms
 from cgboost.pricing.centres.coefficients import Coefficients, solved
@@ -206,21 +206,6 @@ class Agreement(CentreFunction):
             gradient += self.share * kernel.centre_gradient(Z, Z, B @ B.T)
             gradients.append(gradient)
         return gradients
-
-
-def squared_lengths(kernel: Kernel, Z: Matrix, coef: Matrix) -> Vector:
-    """‖Σ_j coef_jo k(·, z_j)‖² of every output o, at least: with what rounding may have taken.
-
-    Raises
-    ------
-    KernelError
-        If one is negative by more than rounding.
-    """
-    Z = Z.astype(np.float64)
-    total = np.zeros(coef.shape[1])
-    for rows in blocks_of(len(Z), ROWS_AT_ONCE):
-        total += np.sum(coef[rows] * (kernel(Z[rows], Z) @ coef), axis=0)
-    return rounded_up(kernel, Z, coef, total)
 
 
 def rounded_up(kernel: Kernel, Z: Matrix, coef: Matrix, total: Vector) -> Vector:

@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from cgboost.arrays import Indices, Vector
 from cgboost.generation.columns import Column, FloatArray
 from cgboost.generation.protocols import MasterState, Priced, Pricer
-from cgboost.generation.resuming import memories, recall_all
+from cgboost.generation.resuming import OfPricers
 from cgboost.losses.loss import WeightedLoss
 from cgboost.losses.multinomial import log_odds
 from cgboost.pricing.scans.sequence import tell_time
@@ -172,7 +172,7 @@ class OutputRowPairs:
         return SpreadColumn(learner, output, self.n_outputs, stratum)
 
 
-class JointPricer:
+class JointPricer(OfPricers):
     """Asks a pricer for each class and merges what they find; exact if all of them are.
 
     For masters over pairs, with an entry rule and without an offset. Every class is asked for an
@@ -211,14 +211,6 @@ class JointPricer:
         self.names = list(range(pairs.n_outputs)) if names is None else list(names)
         self.kind = kind
         self.seconds_left: float | None = None
-
-    def memory(self) -> list[Any]:
-        """What the pricers of the outputs remember."""
-        return memories(self.pricers)
-
-    def recall(self, memory: list[Any]) -> None:
-        """Each goes on from its own."""
-        recall_all(self.pricers, memory)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The best columns of each class; no more than ``limit``, those of largest excess first."""
@@ -275,7 +267,7 @@ def _combined(votes: Sequence[VoteColumn], coef: Vector, places: Indices, n_rows
     return output
 
 
-class ClassByClassPricer:
+class ClassByClassPricer(OfPricers):
     """Asks a pricer for each class, which sees the class against the rest at the present scores.
 
     For stagewise masters of a multinomial deviance with a constant step. Finding nothing proves
@@ -293,14 +285,6 @@ class ClassByClassPricer:
         if len(pricers) != len(losses):
             raise ValueError(f"{len(losses)} classes need as many pricers, got {len(pricers)}")
         self.pricers, self.losses = list(pricers), list(losses)
-
-    def memory(self) -> list[Any]:
-        """What the pricers of the classes remember."""
-        return memories(self.pricers)
-
-    def recall(self, memory: list[Any]) -> None:
-        """Each goes on from its own."""
-        recall_all(self.pricers, memory)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """One column for each class, or for the first ``limit`` of them."""

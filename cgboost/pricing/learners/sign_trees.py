@@ -40,7 +40,6 @@ class SignTreePricer(LearnerPricer):
     ----------
     X : array-like of shape (n_rows, n_features)
         Training rows; read as float32.
-    max_depth : int
     tol : float, default=1e-4
         A column is offered if it adds more than this to the relative gap.
     """

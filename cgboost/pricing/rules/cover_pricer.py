@@ -54,7 +54,6 @@ class CoverPricer(Memoryless):
 
     Parameters
     ----------
-    literals : Literals
     positive, negative : ndarray of shape (n_rows,)
         Weights of the rows that rules should hold for, and of those they should not.
     cost : ndarray of shape (K + 1,)
@@ -154,7 +153,6 @@ class CoverPricer(Memoryless):
 
         Parameters
         ----------
-        state : MasterState
         most : float
             Rules of larger reduced costs are left out.
         limit : int

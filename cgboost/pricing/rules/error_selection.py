@@ -70,7 +70,6 @@ class ErrorSelection(Memoryless):
 
     Parameters
     ----------
-    literals : Literals
     signs : ndarray of shape (n_rows,)
         −1 and 1.
     weights : ndarray of shape (n_rows,)

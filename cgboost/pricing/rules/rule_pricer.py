@@ -158,7 +158,6 @@ def all_rules(literals: Literals, cost: Vector, capacity: float) -> list[Column]
 
     Parameters
     ----------
-    literals : Literals
     cost : ndarray of shape (K + 1,)
         Of a rule by its number of conditions; the first entry is not used.
     capacity : float
@@ -182,12 +181,7 @@ def all_rules(literals: Literals, cost: Vector, capacity: float) -> list[Column]
 
 
 class RuleList(Memoryless):
-    """A list of all rules, which are offered at once: no other is missing after that.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-    """
+    """A list of all rules, which are offered at once: no other is missing after that."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
         self.columns = list(columns)

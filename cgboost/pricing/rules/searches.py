@@ -121,7 +121,6 @@ class BranchAndBound:
 
     Parameters
     ----------
-    literals : Literals
     response : ndarray of shape (n_groups,)
     cost : ndarray of shape (K + 1,)
         Of conjunctions by their number of conditions, not falling; the first entry is not used.
@@ -269,12 +268,10 @@ def beam(
 
     Parameters
     ----------
-    literals : Literals
     weights : sequence of ndarray of shape (n_groups,)
         The sums of each over the rows of conjunctions are what ``score`` is given.
     score : callable
         The score of conjunctions, which decides which of them are extended, too.
-    candidates : BestConjunctions
     largest : int
         Conditions of a conjunction at most.
     all_pairs : bool

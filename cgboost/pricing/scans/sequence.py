@@ -12,11 +12,11 @@ import numpy as np
 from cgboost.generation.columns import combined
 from cgboost.generation.function_pricer import PriceFunction, as_pricer
 from cgboost.generation.protocols import MasterState, Priced, Pricer, TimedPricer
-from cgboost.generation.resuming import memories, recall_all
+from cgboost.generation.resuming import OfPricers
 from cgboost.pricing.scans.scan import StratumOrder
 
 
-class PartialPricing:
+class PartialPricing(OfPricers):
     """Asks one stratum after another, up to the first that finds a new column; itself a pricer.
 
     The strata together are the family: an answer is exact if all of them were asked, at the same
@@ -51,12 +51,12 @@ class PartialPricing:
 
     def memory(self) -> tuple[list[Any], int]:
         """That of all pricers, and where the last columns came from."""
-        return memories(self.pricers), self._order.first
+        return super().memory(), self._order.first
 
     def recall(self, memory: tuple[list[Any], int]) -> None:
         """Go on from there."""
         own, self._order.first = memory
-        recall_all(self.pricers, own)
+        super().recall(own)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """Columns of the first stratum with a new one; with ``limit=0`` all strata are asked."""
@@ -86,7 +86,7 @@ def _certificate(answers: Sequence[Priced]) -> dict[str, Any]:
     }
 
 
-class PricerSequence:
+class PricerSequence(OfPricers):
     """The first pricer that finds a new column answers; itself a pricer.
 
     All of them search the same family. The answer is exact when that pricer was. An exact pricer
@@ -104,14 +104,6 @@ class PricerSequence:
             raise ValueError(f"a PricerSequence needs a sequence of pricers, got {pricers!r}")
         self.pricers = [as_pricer(pricer) for pricer in pricers]
         self.seconds_left: float | None = None
-
-    def memory(self) -> list[Any]:
-        """That of all pricers."""
-        return memories(self.pricers)
-
-    def recall(self, memory: list[Any]) -> None:
-        """Go on from there."""
-        recall_all(self.pricers, memory)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """New columns of the first pricer that has any; with ``limit=0`` the first exact pass."""

@@ -31,7 +31,7 @@ from cgboost import (
 from cgboost.estimators.kernel import compression
 from cgboost.estimators.kernel.compression import CompressedRegressor
 from cgboost.exceptions import KernelError
-from cgboost.pricing.centres.agreement import Agreement, Importance, squared_lengths
+from cgboost.pricing.centres.agreement import Agreement, Importance, rounded_up
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
@@ -67,6 +67,11 @@ MACHINES = {
     ),
     "ours, outliers": CGBoostOutlierDetector().fit(X),
 }
+
+
+def squared_lengths(kernel: Any, Z: np.ndarray, coef: np.ndarray) -> np.ndarray:
+    """‖Σ_j coef_jo k(·, z_j)‖² of every output o, at least."""
+    return rounded_up(kernel, Z, coef, np.sum(coef * (kernel(Z, Z) @ coef), axis=0))
 
 
 def said(machine: Any, rows: np.ndarray) -> np.ndarray:

@@ -42,10 +42,6 @@ class AssignmentBlock:
     With a dummy partner of every row that may go without one, and dummies that may go with each
     other, it is the assignment problem of a square matrix, for
     :func:`scipy.optimize.linear_sum_assignment`.
-
-    Parameters
-    ----------
-    block : Block
     """
 
     def __init__(self, block: Block) -> None:

@@ -27,10 +27,6 @@ class ConflictBlock:
     """A block with one row of positive weights, and rows "at most one" of 0/1 variables.
 
     A 0/1 variable may open both: ``Σ w_v z_v − C y ≤ 0`` and ``Σ_{v∈K} z_v − y ≤ 0``.
-
-    Parameters
-    ----------
-    block : Block
     """
 
     def __init__(self, block: Block) -> None:

@@ -51,7 +51,6 @@ class HighsBlock:
 
     Parameters
     ----------
-    block : Block
     rows : sequence of hashable
         Names of the rows of the master.
     afresh : bool, default=False

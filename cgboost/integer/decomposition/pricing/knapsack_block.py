@@ -21,10 +21,6 @@ class KnapsackBlock:
     """A block with one row of whole, positive weights, solved by dynamic programming.
 
     A 0/1 variable may open the capacity, ``Σ w_v z_v − C y ≤ 0``: both values of y are tried.
-
-    Parameters
-    ----------
-    block : Block
     """
 
     def __init__(self, block: Block) -> None:

@@ -84,7 +84,6 @@ def two_colouring(n: int, first: Positions, second: Positions, different: Mask) 
 
     Parameters
     ----------
-    n : int
     first, second : ndarray of int, shape (n_edges,)
     different : ndarray of bool, shape (n_edges,)
         Whether the colours of an edge differ.

@@ -63,7 +63,6 @@ class Paths:
         ----------
         lengths : ndarray of shape (n_arcs,)
             inf: the arc is not there.
-        source, sink : int
 
         Raises
         ------
@@ -158,10 +157,6 @@ class PathBlock:
     A flow of F units falls into paths and cycles. Where no cycle is negative and every arc can take
     F units, the cheapest flow takes F units along a shortest path. A negative cycle and lower
     bounds are left to HiGHS.
-
-    Parameters
-    ----------
-    block : Block
     """
 
     def __init__(self, block: Block) -> None:
