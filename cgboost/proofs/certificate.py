@@ -22,17 +22,16 @@ from cgboost.exceptions import CertificateError
 from cgboost.generation.history import relative_gap
 from cgboost.proofs.cvxpy_problems import is_cvxpy, reading_of_cvxpy
 from cgboost.proofs.family_problems import FamilyProblem
+from cgboost.proofs.fitted_plan import check_classes, check_features, check_names, is_own
 from cgboost.proofs.machines import MachineProblem, machine_problems
 from cgboost.proofs.nearer import Search, come_nearer
-from cgboost.proofs.own_models import is_own, reading_of_own
+from cgboost.proofs.own_models import reading_of_own
 from cgboost.proofs.problem import DualPoint, LinearProblem, Point
 from cgboost.proofs.proof_files import fit_proof, write_proof, write_table
 from cgboost.proofs.readers import (
     MACHINES,
     Data,
     Reading,
-    check_classes,
-    check_features,
     data_of,
     reading_of,
 )
@@ -328,12 +327,7 @@ def _rows_seen(model: Any, X: Any, y: Any) -> tuple[Any, Any, Any, NDArray[Any] 
             with contextlib.suppress(AttributeError, ValueError, NotFittedError):
                 names = model[:-1].get_feature_names_out()
         return last, model[:-1].transform(X), y, names
-    names = getattr(model, "feature_names_in_", None)
-    if names is not None and hasattr(X, "columns") and list(X.columns) != list(names):
-        raise CertificateError(
-            f"the columns of X are {list(X.columns)[:9]}, the {type(model).__name__} was fitted to "
-            f"{list(names)[:9]}: give these, in their order"
-        )
+    check_names(X, model)
     return model, X, y, None
 
 
