@@ -35,6 +35,7 @@ from cgboost.proofs.readers import (
     data_of,
     reading_of,
 )
+from cgboost.tolerances import SMALLEST
 
 TIGHT_ENOUGH = 1.5
 """A bound is tight enough when the gap is at most this multiple of what a better point gains: a
@@ -78,7 +79,7 @@ class Certificate:
     best : float
         The smallest objective found on the way: the optimum lies between ``bound`` and ``best``.
     gap : float
-        (objective − bound) relative to the objective.
+        (objective − bound)/|objective|; of an objective of 0 the difference itself.
     worst : str
         Where most of the gap is.
     assumed : tuple of str
@@ -155,8 +156,9 @@ class Certificate:
     def __str__(self) -> str:
         better = self.objective - self.best
         found = f", {better:.3g} lower than the model's" if better > 0 else ""
+        kind = "relative" if abs(self.objective) > SMALLEST else "absolute"
         return (
-            f"{self.model}: objective {self.objective:.8g}, at most {self.gap:.2g} (relative) "
+            f"{self.model}: objective {self.objective:.8g}, at most {self.gap:.2g} ({kind}) "
             f"above the optimum, which is between {self.bound:.8g} and {self.best:.8g}{found}\n"
             f"worst: {self.worst}\n"
             f"assumed: {'; '.join(self.assumed)}"
@@ -294,7 +296,7 @@ def _told(polished: Any) -> Any:
     """A polished model, with a warning where it is not as near as it should be."""
     if not polished.certificate_.gap <= FAR_GAP:
         warnings.warn(
-            f"polish ended at a relative gap of {polished.certificate_.gap:.1g}: features of very "
+            f"polish ended at a gap of {polished.certificate_.gap:.1g}: features of very "
             "different scales, or a very large C, leave float64 few digits; scale them first",
             ConvergenceWarning,
             stacklevel=3,
@@ -402,7 +404,7 @@ def _certificate(
         objective=objective,
         bound=bound,
         best=float(sum(answer.best.objective for answer in answers)),
-        gap=relative_gap(objective, bound, max(abs(objective), np.finfo(float).tiny)),
+        gap=relative_gap(objective, bound, abs(objective) if abs(objective) > SMALLEST else 1.0),
         worst=_worst([answer.problem for answer in answers], parts, names),
         assumed=tuple(assumed),
         of_rows=of_rows,
