@@ -121,7 +121,6 @@ class BaseBoost(BaseEnsemble):
         check_count("max_columns", self.max_columns, optional=True)
         check_number("tol", self.tol, at_least=0)
         family.check()
-        check_solver("solver", self.solver, self._objective.program)
         checked_options(self.solver, self.solver_options)
 
     def _hold_out(self, rows: TrainingRows) -> tuple[TrainingRows, HeldSets]:
@@ -144,13 +143,15 @@ class BaseBoost(BaseEnsemble):
 
     def _certified(self, pool: Any, rows: TrainingRows) -> Certified:
         """The plan, for columns from a pool; the units of the objective may follow from it."""
+        objectives = self._objectives
+        check_solver("solver", self.solver, objectives[0].program)
         return Certified(
             self._target_kind,
             StopRule(self._tol, self.max_columns),
             pool,
             y_of_runs=self._target_kind.of_runs(rows.y),
             weights=rows.weights,
-            objectives=self._objectives,
+            objectives=objectives,
             family=self._family,
             options=self._master_options() | {"solver_options": self.solver_options},
             columns_per_round=self.columns_per_round,

@@ -294,7 +294,8 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
             self._check_classes()
             self.selection_, self.C_ = "errors", 1.0
             return
-        self.selection_ = self._chosen_selection(len(rows.y)) if self._budget else "loss"
+        budget = self._budget
+        self.selection_ = self._chosen_selection(budget, len(rows.y)) if budget else "loss"
         usual = WEIGHTED_COST if self.selection_ == "errors" else SHRUNK_COST
         self.C_ = usual if self.C is None else float(self.C)
 
@@ -337,11 +338,11 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         )
         return [search.run(watch, self._label(0))]
 
-    def _chosen_selection(self, n_rows: int) -> str:
+    def _chosen_selection(self, budget: Budget, n_rows: int) -> str:
         """How rules within a budget are chosen, "loss" or "errors"."""
         if self.selection != "auto":
             return self.selection
-        conditions = self._budget.max_total_conditions
+        conditions = budget.max_total_conditions
         few = conditions is not None and conditions <= FEW_CONDITIONS
         return "errors" if few and n_rows <= FEW_ROWS else "loss"
 
