@@ -29,7 +29,8 @@ from cgboost.pricing import (
 
 def colour(graph, **options):
     """The search for the fewest colours."""
-    nodes, rule, (sets, needed) = list(graph), ZykovBranching(graph), few_colours(graph)
+    nodes, rule = list(graph), ZykovBranching(graph)
+    sets, needed = few_colours(graph, time_limit=30.0)
     master = LinearMaster([*nodes, "colours"], ">=", [1.0] * len(nodes) + [needed], least_cost=1.0)
 
     def column(groups):

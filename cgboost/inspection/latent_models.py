@@ -25,7 +25,7 @@ from cgboost.estimators.common.parameters import check_count, check_number
 from cgboost.estimators.latent.latent_factors import BaseBLF, folds
 from cgboost.inspection import drawing
 from cgboost.inspection.pipelines import last_step
-from cgboost.optional import require
+from cgboost.inspection.resampling import Refits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Jackknife:
+class Jackknife(Refits):
     """Coefficients of a latent factor model, and of fits without one part of the rows each.
 
     Attributes
@@ -45,10 +45,6 @@ class Jackknife:
     coefs : ndarray of shape (n_parts, n_outputs, n_features)
         Without each part.
     """
-
-    names: list[str]
-    coef: Vector
-    coefs: Vector
 
     @property
     def std_error(self) -> Vector:
@@ -79,17 +75,9 @@ class Jackknife:
         ImportError
             Without the package pandas.
         """
-        require("pandas", "to_frame")
-        import pandas as pd
-
         low, high = self.intervals(level)
-        columns: dict[str, Any] = {"feature": self.names}
-        for k, coef in enumerate(self.coef):
-            end = f", {k}" if len(self.coef) > 1 else ""
-            own = {"coefficient": coef, "std_error": self.std_error[k], "low": low[k]}
-            own |= {"high": high[k]}
-            columns |= {name + end: values for name, values in own.items()}
-        return pd.DataFrame(columns)
+        own = {"coefficient": self.coef, "std_error": self.std_error, "low": low, "high": high}
+        return self._frame(range(len(self.coef)), own)
 
 
 def jackknife(
@@ -113,8 +101,9 @@ def jackknife(
     X, y, sample_weight
         As given to ``fit``: a model keeps no rows. X is an array, a matrix or a data frame.
     cv : int or splitter, default=20
-        Parts, shuffled; ``len(y)`` leaves out one row at a time. Of classes stratified, and at most
-        as many as the smallest class has rows. A splitter has to leave out every row once.
+        Parts of the rows of positive weight, shuffled; as many as there are leave out one row at a
+        time. Of classes stratified, and at most as many as the smallest class has rows. A splitter
+        has to leave out every row once.
     n_jobs : int or None
         Parts fitted in parallel, as in joblib.
     random_state : int, RandomState or None
@@ -141,6 +130,8 @@ def jackknife(
     y = np.asarray(y)
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     check_consistent_length(rows, y, weights)
+    counted = np.flatnonzero(weights)  # others would be parts without which nothing changes
+    rows, y, weights = rows[counted], y[counted], weights[counted]
     count = int(np.max(own.n_components_))
     bare = clone(own).set_params(n_components=count, callbacks=None, verbose=0)
 

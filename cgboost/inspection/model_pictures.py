@@ -7,7 +7,7 @@ what each kernel is worth.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -255,7 +255,8 @@ def plot_factors(
         Classes or numbers. For a regressor they are always treated as numbers.
     biplot : int, default=0
         Features that are arrows: those that go most with the two factors. An arrow is the
-        correlations of the feature with them over the rows, times the reach of the rows.
+        correlations of the feature with them over the rows, times the reach of the rows. Of a
+        pipeline they are the features that its last step is given.
     ax : matplotlib Axes, optional
 
     Returns
@@ -269,9 +270,10 @@ def plot_factors(
         ``biplot`` is not a whole number from 0 on, or X is a sparse matrix then.
     """
     check_count("biplot", biplot, least=0)
-    if biplot and sparse.issparse(X):
+    own, (rows,), names = last_step(model, X)
+    if biplot and sparse.issparse(rows):
         raise ValueError(
-            f"biplot={biplot!r} needs dense rows, got a {type(X).__name__}: give X.toarray()"
+            f"biplot={biplot!r} needs dense rows, got a {type(rows).__name__}: give X.toarray()"
         )
     factors, target = np.asarray(model.transform(X)), np.asarray(y)
     if factors.shape[1] < 2:
@@ -291,23 +293,29 @@ def plot_factors(
         figure.colorbar(points, ax=axis, label="y")
     else:
         for k, label in enumerate(np.unique(target)):
-            rows = target == label
+            own_rows = target == label
             style: dict[str, Any] = {"marker": MARKERS[k % len(MARKERS)], "s": 14, "alpha": 0.6}
             style |= {"color": drawing.colour(k), "linewidths": 0, "label": f"class {label}"}
-            axis.scatter(first[rows], second[rows], **style)
+            axis.scatter(first[own_rows], second[own_rows], **style)
         axis.legend(frameon=False)
     if biplot:
-        _draw_arrows(axis, X, factors[:, :2], biplot)
-    shares = getattr(last_step(model)[0], "explained_variance_ratio_", None)
+        _draw_arrows(axis, rows, names, factors[:, :2], biplot)
+    shares = getattr(own, "explained_variance_ratio_", None)
     ends = ["", ""] if shares is None else [f" ({share:.0%} of X)" for share in shares[:2]]
     title = "Rows by their first two factors" + (", and features" if biplot else "")
     drawing.label(axis, title, f"factor 1{ends[0]}", f"factor 2{ends[1]}")
     return figure
 
 
-def _draw_arrows(axis: Axes, X: ArrayLike, factors: Vector, count: int) -> None:
-    """The features that go most with two factors, as arrows of their correlations."""
-    names = list(getattr(X, "columns", [])) or [f"x{j}" for j in range(np.shape(X)[1])]
+def _draw_arrows(
+    axis: Axes, X: ArrayLike, names: Sequence[str] | None, factors: Vector, count: int
+) -> None:
+    """The features that go most with two factors, as arrows of their correlations.
+
+    These are the same whether features are centred and scaled, as in the fit, or not.
+    """
+    if names is None:
+        names = list(getattr(X, "columns", [])) or [f"x{j}" for j in range(np.shape(X)[1])]
     rows = np.asarray(X, dtype=np.float64)
     rows = rows - rows.mean(axis=0)
     scores = factors - factors.mean(axis=0)

@@ -9,7 +9,7 @@ spread as those of the model do (Efron, Tibshirani, An Introduction to the Boots
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -40,8 +40,40 @@ SAMPLES_NAMED: dict[Sampling, str] = {"halves": "halves", "bootstrap": "bootstra
 """What the samples are called."""
 
 
+@dataclass(frozen=True)
+class Refits:
+    """Coefficients of a model, and of fits to parts of its rows.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the features.
+    coef : ndarray of shape (n_outputs, n_features)
+        Of the model of all rows.
+    coefs : ndarray of shape (n_fits, n_outputs, n_features)
+        Of the parts.
+    """
+
+    names: list[str]
+    coef: Vector
+    coefs: Vector
+
+    def _frame(
+        self, outputs: Sequence[Any], by_output: Mapping[str, Vector], **of_features: Vector
+    ) -> Any:
+        """A frame of pandas; what is of every output has its name where there are several."""
+        require("pandas", "to_frame")
+        import pandas as pd
+
+        columns: dict[str, Any] = {"feature": self.names, **of_features}
+        for k, output in enumerate(outputs):
+            end = f", {output}" if len(self.coef) > 1 else ""
+            columns |= {name + end: values[k] for name, values in by_output.items()}
+        return pd.DataFrame(columns)
+
+
 @dataclass(frozen=True, repr=False)
-class Stability:
+class Stability(Refits):
     """Coefficients of fits to samples of the rows. It prints as a table.
 
     Attributes
@@ -57,9 +89,6 @@ class Stability:
         "coefficient", or a name for each class or quantile.
     """
 
-    names: list[str]
-    coef: Vector
-    coefs: Vector
     sampling: Sampling
     outputs: list[str]
 
@@ -112,16 +141,9 @@ class Stability:
         ImportError
             Without the package pandas.
         """
-        require("pandas", "to_frame")
-        import pandas as pd
-
         low, high = self.intervals()
-        columns: dict[str, Any] = {"feature": self.names, "frequency": self.frequency}
-        for k, coef in enumerate(self.coef):
-            end = f", {self.outputs[k]}" if len(self.coef) > 1 else ""
-            own = {"coefficient": coef, "low": low[k], "high": high[k]}
-            columns |= {name + end: values for name, values in own.items()}
-        frame = pd.DataFrame(columns)
+        own = {"coefficient": self.coef, "low": low, "high": high}
+        frame = self._frame(self.outputs, own, frequency=self.frequency)
         return frame.sort_values("frequency", ascending=False, kind="stable", ignore_index=True)
 
     def __repr__(self) -> str:
@@ -232,7 +254,7 @@ def _coef_of(
     part = replace(part, weights=part.weights * counts[places])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TrivialModelWarning)
-        return np.atleast_2d(prepared._fitted_near(part, start).coef_)
+        return np.atleast_2d(prepared._fitted_near(part, *start).coef_)
 
 
 def _samples(

@@ -6,8 +6,11 @@ bound that meet has nothing to do; the linear program alone is weak where clique
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections.abc import Hashable
+from itertools import takewhile
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +22,19 @@ if TYPE_CHECKING:
     import networkx as nx
 
 MOST_SUBGRAPHS = 30
-"""Subgraphs that are tried for each clique: which node is added next matters to those after it."""
+"""Subgraphs that are tried for each clique: which node is added next matters to those after it. The
+bounds of 26 graphs (Mycielskians, queens, random ones) are 161 in all, with 10 subgraphs 159, with
+100 of them 162 in twice the time."""
 
 IDLE_STEPS = 1000
-"""Steps of the tabu search without fewer conflicts than ever before, after which it gives up."""
+"""Steps of the tabu search without fewer conflicts than ever before, after which it gives up. Those
+graphs, twice each, have 436 colours in all, after 300 steps 449, after 3000 of them 432 in twice
+the time."""
 
 
-def few_colours(graph: nx.Graph, *, random_state: Any = 0) -> tuple[list[set[Hashable]], int]:
+def few_colours(
+    graph: nx.Graph, *, time_limit: float | None = None, random_state: Any = 0
+) -> tuple[list[set[Hashable]], int]:
     """Independent sets that cover a graph, few of them, and how many are needed at least.
 
     The sets are those of DSATUR, and then of a tabu search, which takes one colour away as long as
@@ -46,6 +55,10 @@ def few_colours(graph: nx.Graph, *, random_state: Any = 0) -> tuple[list[set[Has
     ----------
     graph : networkx.Graph
         Undirected, without loops.
+    time_limit : float or None, default=None
+        Seconds, after which the best sets and the best bound so far are returned; DSATUR is not
+        cut short. Without a limit the search ends as well: it gives up a colour after 1000 steps in
+        a row without fewer conflicts than ever before.
     random_state : int, numpy.random.RandomState or None, default=0
         Of the tabu search; None for another one in each call.
 
@@ -54,7 +67,7 @@ def few_colours(graph: nx.Graph, *, random_state: Any = 0) -> tuple[list[set[Has
     sets : list of sets of nodes
         Each node is in one of them, and no two nodes of a set are joined.
     bound : int
-        No colouring has fewer colours; 0 of a graph without nodes.
+        No colouring has fewer colours; 0 of a graph without nodes, or where no time was left.
 
     Examples
     --------
@@ -66,18 +79,19 @@ def few_colours(graph: nx.Graph, *, random_state: Any = 0) -> tuple[list[set[Has
     """
     import networkx as nx
 
+    end = math.inf if time_limit is None else time.perf_counter() + time_limit
     nodes, joined = bits_of(graph)
     first = nx.greedy_color(graph, "DSATUR")
     colour = [first[node] for node in nodes]
     n_colours = max(colour, default=-1) + 1
-    bound = _bound(joined, n_colours)
+    bound = _bound(joined, n_colours, end)
     neighbours = [list(members(bits)) for bits in joined]
     if not isinstance(random_state, Integral):
         random_state = check_random_state(random_state).randint(2**31)
     rng = random.Random(int(random_state))
     while n_colours > bound:
         begun = [k % (n_colours - 1) for k in colour]
-        fewer = _without_conflicts(neighbours, begun, n_colours - 1, rng)
+        fewer = _without_conflicts(neighbours, begun, n_colours - 1, rng, end)
         if fewer is None:
             break
         colour, n_colours = fewer, n_colours - 1
@@ -88,15 +102,16 @@ def few_colours(graph: nx.Graph, *, random_state: Any = 0) -> tuple[list[set[Has
     return sets, bound
 
 
-def _bound(joined: list[int], enough: int) -> int:
+def _bound(joined: list[int], enough: int, end: float) -> int:
     """Colours that are needed at least; known to be at most ``enough``."""
-    cliques = sorted({_clique(joined, v) for v in range(len(joined))})
+    in_time = takewhile(lambda _: time.perf_counter() < end, range(len(joined)))
+    cliques = sorted({_clique(joined, v) for v in in_time})
     bound = largest = max((clique.bit_count() for clique in cliques), default=0)
     for clique in cliques:
         if bound == enough:
             break
         if clique.bit_count() == largest:
-            bound = max(bound, _with_mycielskians(joined, clique, enough))
+            bound = max(bound, _with_mycielskians(joined, clique, enough, end))
     return bound
 
 
@@ -112,13 +127,13 @@ def _clique(joined: list[int], v: int) -> int:
     return clique
 
 
-def _with_mycielskians(joined: list[int], clique: int, enough: int) -> int:
+def _with_mycielskians(joined: list[int], clique: int, enough: int, end: float) -> int:
     """Colours that a clique and what is added to it need: depth first, over the nodes w."""
     degree = [each.bit_count() for each in joined]
     first = {v: clique & ~(1 << v) for v in members(clique)}  # neighbours in H
     stack, most = [(first, len(first))], 0
     for _ in range(MOST_SUBGRAPHS):
-        if not stack or most == enough:
+        if not stack or most == enough or time.perf_counter() >= end:
             break
         within, needed = stack.pop()
         most = max(most, needed)
@@ -152,7 +167,7 @@ def _common(joined: list[int], nodes: int) -> int:
 
 
 def _without_conflicts(
-    joined: list[list[int]], colour: list[int], n_colours: int, rng: random.Random
+    joined: list[list[int]], colour: list[int], n_colours: int, rng: random.Random, end: float
 ) -> list[int] | None:
     """A colouring with no edge between nodes of one colour, from one that may have some."""
     near = [[0] * n_colours for _ in joined]  # neighbours of each colour
@@ -163,7 +178,7 @@ def _without_conflicts(
     bad = {v for v, own in enumerate(colour) if near[v][own]}
     conflicts = fewest = sum(near[v][colour[v]] for v in bad) // 2
     step = last = 0
-    while conflicts and step - last < IDLE_STEPS:
+    while conflicts and step - last < IDLE_STEPS and time.perf_counter() < end:
         step += 1
         least = len(joined)
         moves: list[tuple[int, int]] = []

@@ -3,6 +3,7 @@
 ::
 
     certificate.py  certify, polish, and what they say
+    fitted_plan.py  what is asked of a model and its rows; the plan of its fit
     readers.py      which problem a model of another package solves
     own_models.py   … and a model of cgboost
     family_problems.py … over a whole family of columns: stumps, rules, kernels

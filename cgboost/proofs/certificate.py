@@ -22,20 +22,20 @@ from cgboost.exceptions import CertificateError
 from cgboost.generation.history import relative_gap
 from cgboost.proofs.cvxpy_problems import is_cvxpy, reading_of_cvxpy
 from cgboost.proofs.family_problems import FamilyProblem
+from cgboost.proofs.fitted_plan import check_classes, check_features, check_names, is_own
 from cgboost.proofs.machines import MachineProblem, machine_problems
 from cgboost.proofs.nearer import Search, come_nearer
-from cgboost.proofs.own_models import is_own, reading_of_own
+from cgboost.proofs.own_models import reading_of_own
 from cgboost.proofs.problem import DualPoint, LinearProblem, Point
 from cgboost.proofs.proof_files import fit_proof, write_proof, write_table
 from cgboost.proofs.readers import (
     MACHINES,
     Data,
     Reading,
-    check_classes,
-    check_features,
     data_of,
     reading_of,
 )
+from cgboost.tolerances import SMALLEST
 
 TIGHT_ENOUGH = 1.5
 """A bound is tight enough when the gap is at most this multiple of what a better point gains: a
@@ -79,7 +79,7 @@ class Certificate:
     best : float
         The smallest objective found on the way: the optimum lies between ``bound`` and ``best``.
     gap : float
-        (objective − bound) relative to the objective.
+        (objective − bound)/|objective|; of an objective of 0 the difference itself.
     worst : str
         Where most of the gap is.
     assumed : tuple of str
@@ -156,8 +156,9 @@ class Certificate:
     def __str__(self) -> str:
         better = self.objective - self.best
         found = f", {better:.3g} lower than the model's" if better > 0 else ""
+        kind = "relative" if abs(self.objective) > SMALLEST else "absolute"
         return (
-            f"{self.model}: objective {self.objective:.8g}, at most {self.gap:.2g} (relative) "
+            f"{self.model}: objective {self.objective:.8g}, at most {self.gap:.2g} ({kind}) "
             f"above the optimum, which is between {self.bound:.8g} and {self.best:.8g}{found}\n"
             f"worst: {self.worst}\n"
             f"assumed: {'; '.join(self.assumed)}"
@@ -295,7 +296,7 @@ def _told(polished: Any) -> Any:
     """A polished model, with a warning where it is not as near as it should be."""
     if not polished.certificate_.gap <= FAR_GAP:
         warnings.warn(
-            f"polish ended at a relative gap of {polished.certificate_.gap:.1g}: features of very "
+            f"polish ended at a gap of {polished.certificate_.gap:.1g}: features of very "
             "different scales, or a very large C, leave float64 few digits; scale them first",
             ConvergenceWarning,
             stacklevel=3,
@@ -328,12 +329,7 @@ def _rows_seen(model: Any, X: Any, y: Any) -> tuple[Any, Any, Any, NDArray[Any] 
             with contextlib.suppress(AttributeError, ValueError, NotFittedError):
                 names = model[:-1].get_feature_names_out()
         return last, model[:-1].transform(X), y, names
-    names = getattr(model, "feature_names_in_", None)
-    if names is not None and hasattr(X, "columns") and list(X.columns) != list(names):
-        raise CertificateError(
-            f"the columns of X are {list(X.columns)[:9]}, the {type(model).__name__} was fitted to "
-            f"{list(names)[:9]}: give these, in their order"
-        )
+    check_names(X, model)
     return model, X, y, None
 
 
@@ -408,7 +404,7 @@ def _certificate(
         objective=objective,
         bound=bound,
         best=float(sum(answer.best.objective for answer in answers)),
-        gap=relative_gap(objective, bound, max(abs(objective), np.finfo(float).tiny)),
+        gap=relative_gap(objective, bound, abs(objective) if abs(objective) > SMALLEST else 1.0),
         worst=_worst([answer.problem for answer in answers], parts, names),
         assumed=tuple(assumed),
         of_rows=of_rows,

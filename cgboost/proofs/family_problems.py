@@ -13,8 +13,6 @@ Where that says little, column generation goes on from there.
 
 from __future__ import annotations
 
-import copy
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,24 +20,26 @@ from typing import Any
 import numpy as np
 
 from cgboost.arrays import Indices, Vector
-from cgboost.estimators.common.certified import BaseBoost, Certified
 from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun
 from cgboost.estimators.common.plan import RunTask, Watch
-from cgboost.estimators.rules.base_rule_set import WithinBudget
 from cgboost.exceptions import CertificateError
 from cgboost.forks import cached_property
 from cgboost.generation.columns import Column, evaluate, weighted_sum
 from cgboost.generation.protocols import MasterState, Priced
 from cgboost.kernels.kernel_family import KernelHypothesis
 from cgboost.losses import EntropicLoss
-from cgboost.masters.constrained.row_constrained_master import RowConstrainedMaster
-from cgboost.masters.rkhs.rkhs_master import RKHSState
-from cgboost.masters.support_vector.support_vector_master import WarmStart
+from cgboost.masters.rkhs.rkhs_master import RKHSState, StagedMaster
+from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster, WarmStart
 from cgboost.penalties.penalty import DualForm, Penalty
-from cgboost.pricing.learners.joint_pricer import Pairs
+from cgboost.pricing.centres.free_centre_pricer import FreeCentrePricer
+from cgboost.pricing.learners.joint_pricer import JointPricer, Pairs
 from cgboost.pricing.learners.learners import LearnerPricer
+from cgboost.pricing.rkhs.rkhs_pricer import RKHSPricer
 from cgboost.pricing.rkhs.summed import SummedKernel
+from cgboost.pricing.rkhs.whole_kernel_pricer import WholeKernelPool, WholeKernelPricer
+from cgboost.pricing.rules import RulePricer
 from cgboost.pricing.scans.scan import StrataPricer
+from cgboost.proofs.fitted_plan import certified_plan, check_master, refusal_of_pricer
 from cgboost.proofs.problem import DualPoint, Point
 from cgboost.proofs.rows import Rows, rows_of
 from cgboost.tolerances import SMALLEST
@@ -153,7 +153,8 @@ class FamilyProblem:
     @cached_property
     def pairs(self) -> Any:
         """Which pairs the master's rows are, where they are no training rows."""
-        return getattr(self.task.pricer, "pairs", None)
+        pricer = self.task.pricer
+        return pricer.pairs if isinstance(pricer, JointPricer) else None
 
     @cached_property
     def functions(self) -> list[tuple[int, Any]]:
@@ -226,7 +227,7 @@ class FamilyProblem:
         penalty: Any = self.penalty
         if penalty.quadratic:
             return float(penalty.weight(name))
-        pool: Any = self.task.pricer.pool  # type: ignore[attr-defined]
+        pool = self._whole_kernels
         return float(pool.weights[list(pool.pool.strata).index(name)]) ** 2
 
     def nothing(self, given: Point) -> Point:
@@ -266,7 +267,14 @@ class FamilyProblem:
     @property
     def _pricer(self) -> Any:
         """A pricer of all columns; of free centres that of the RKHSs, which has no stages."""
-        return getattr(self.task.pricer, "rows", self.task.pricer)
+        pricer = self.task.pricer
+        return pricer.rows if isinstance(pricer, FreeCentrePricer) else pricer
+
+    @property
+    def _whole_kernels(self) -> WholeKernelPool:
+        """The kernels of a group norm."""
+        assert isinstance(self._pricer, WholeKernelPricer)
+        return self._pricer.pool
 
     def restricted(self, given: Point) -> Restricted:
         """The problem over the model's columns, and the pricer of the others."""
@@ -288,10 +296,11 @@ class FamilyProblem:
 
     def _columns(self, given: Point) -> list[Column]:
         """The columns of the model, on the rows of the master."""
-        if hasattr(getattr(self.task.pricer, "pool", None), "space"):
+        pricer = self._pricer
+        if isinstance(pricer, WholeKernelPricer):
             return self._spaces(given)
-        if isinstance(pool := getattr(self._pricer, "pool", None), SummedKernel):
-            return self._sums(given, pool)
+        if isinstance(pricer, RKHSPricer) and isinstance(pricer.pool, SummedKernel):
+            return self._sums(given, pricer.pool)
         columns: list[Column] = []
         number = 0
         for k, output in enumerate(self.outputs):
@@ -310,7 +319,7 @@ class FamilyProblem:
 
     def _spaces(self, given: Point) -> list[Column]:
         """The whole kernels in use."""
-        pool: Any = self.task.pricer.pool  # type: ignore[attr-defined]
+        pool = self._whole_kernels
         names, r = list(pool.pool.strata), self.rows.response(given.output)
         parts = self._parts_of_kernels(given.coef)
         return [pool.space(names.index(own.name)).whole(r) for own in parts if own.square > 0]
@@ -448,24 +457,7 @@ def family_problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Fami
     CertificateError
         Where its columns are not all known, or the problem is not convex.
     """
-    kind = type(model).__name__
-    prepared: BaseBoost = copy.copy(model)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit has warned
-        rows, _ = prepared._prepare(X, y, sample_weight, None)
-        plan = prepared._plan(rows)
-    if isinstance(plan, WithinBudget):
-        raise CertificateError(
-            f"the {kind} has a budget of rules or conditions, which is not convex: give "
-            "max_total_conditions=None and max_rules=None, or see its dual_bound_"
-        )
-    if getattr(model, "form", "weighted") != "weighted":
-        raise CertificateError(
-            f"the {kind} has form={model.form!r}, whose rules have no weights: dual_bound_ is its "
-            "bound"
-        )
-    if not isinstance(plan, Certified):
-        raise CertificateError(f"certify does not know which problem a {kind} solves")
+    kind, (rows, plan) = type(model).__name__, certified_plan(model, X, y, sample_weight)
     numbers = np.arange(len(rows.weights)) if rows.numbers is None else rows.numbers
     runs: Sequence[FittedRun] = model._runs
     names = plan.target_kind.run_names
@@ -486,20 +478,9 @@ def family_problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Fami
 def _check(kind: str, task: RunTask) -> None:
     """Raise CertificateError for a problem without a bound over all columns."""
     master, pricer = task.master, task.pricer
-    if isinstance(master, RowConstrainedMaster):
-        raise CertificateError(f"certify does not know the constraints of the {kind}")
-    if not hasattr(master, "form"):
+    check_master(kind, master)
+    if not isinstance(master, (SupportVectorMaster, StagedMaster)):
         raise CertificateError(f"certify does not know the problem of a {type(master).__name__}")
-    of_all = [*getattr(pricer, "pricers", [pricer])]
-    greedy = [own for own in of_all if not _knows_all(own)]
-    if greedy:
-        raise CertificateError(
-            f"the columns of the {kind} are found by a {type(greedy[0]).__name__}, which does not "
-            "know all of them, so that nothing bounds the optimum: give estimator=None and "
-            "max_depth=1, or pricing='exact'"
-        )
-
-
-def _knows_all(pricer: Any) -> bool:
-    """Whether a pass of a pricer is over all columns."""
-    return bool(getattr(pricer, "exact", True)) and not isinstance(pricer, LearnerPricer)
+    for own in pricer.pricers if isinstance(pricer, JointPricer) else [pricer]:
+        if isinstance(own, LearnerPricer) or (isinstance(own, RulePricer) and not own.exact):
+            raise refusal_of_pricer(kind, own)

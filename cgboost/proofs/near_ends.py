@@ -144,7 +144,7 @@ class Tilts:
         """Whether the simplex is for the problem."""
         return PrimalSimplex.takes(problem.loss, problem.master.form)
 
-    def _branch(self) -> PrimalSimplex:
+    def branch(self) -> PrimalSimplex:
         """A copy of the simplex at the optimum."""
         if self._base is None:
             best, columns = self.problem.best, self._known.columns
@@ -160,7 +160,7 @@ class Tilts:
     def end(self, value: Value, sign: float) -> RangeEnd:
         """The largest value times a sign."""
         search = Search(self.problem, value, sign, self.tol)
-        walk = Walk(self, search, list(self._known.columns), self._branch())
+        walk = Walk(self, search, list(self._known.columns), self.branch())
         tilt = self._tilt or walk.first_tilt()
         for _ in range(MOST_ROUNDS):
             try:
@@ -196,7 +196,7 @@ class Walk:
         self, tilts: Tilts, search: Search, columns: list[Column], simplex: PrimalSimplex
     ) -> None:
         self.tilts, self.search, self.columns, self.simplex = tilts, search, columns, simplex
-        self._known = len(columns)
+        self._n_first = len(columns)
         problem = search.problem
         self.low = Vertex(0.0, problem.best, search.start)
         self.high: Vertex | None = None
@@ -276,8 +276,8 @@ class Walk:
         if isinstance(failure, EndlessFailure):
             self._go_along(failure.start, failure.ray)
             return
-        self.simplex = self.tilts._branch()
-        if new := self.columns[self._known :]:
+        self.simplex = self.tilts.branch()
+        if new := self.columns[self._n_first :]:
             self.simplex.add(self.tilts.merged.values(new))
 
     def _go_along(self, start: RestrictedPoint, ray: RestrictedPoint) -> None:

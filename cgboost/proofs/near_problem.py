@@ -15,7 +15,6 @@ for all of these models, whoever has found u and t. A larger t than is needed on
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,13 +23,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from sklearn.utils.validation import check_is_fitted
 
 from cgboost.arrays import Indices, Vector
 from cgboost.estimators.common.certified import BaseBoost, Certified
 from cgboost.estimators.common.plan import RunTask, Watch
-from cgboost.estimators.common.training_rows import TrainingRows, is_source
-from cgboost.estimators.rules.base_rule_set import WithinBudget
+from cgboost.estimators.common.training_rows import TrainingRows
 from cgboost.exceptions import CertificateError
 from cgboost.forks import cached_property
 from cgboost.generation.columns import Column
@@ -40,16 +37,21 @@ from cgboost.generation.protocols import MasterState
 from cgboost.generation.rounding import allowance
 from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import project_on_sum
-from cgboost.masters.constrained.row_constrained_master import RowConstrainedMaster
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.reductions.centred_targets import centre_of
 from cgboost.penalties import L1
 from cgboost.pricing.rules import RulePricer
 from cgboost.pricing.scans.scan import StrataPricer
+from cgboost.proofs.fitted_plan import (
+    certified_plan,
+    check_master,
+    check_objective,
+    check_whole_fit,
+    is_own,
+    refusal_of_pricer,
+)
 from cgboost.proofs.near_values import PoolValue, RuleValue, Value
-from cgboost.proofs.own_models import OTHER_OBJECTIVE, is_own
-from cgboost.proofs.readers import check_classes
 from cgboost.proofs.rows import BoxRows, Rows, SmoothRows
 from cgboost.tolerances import SMALLEST
 
@@ -169,7 +171,7 @@ class NearProblem:
     """
 
     def __init__(self, model: Any, X: Any, y: Any, sample_weight: Any, epsilon: float) -> None:
-        _check_kind(model)
+        _check_kind(model, X, y)
         self.training, plan = _plan_of(model, X, y, sample_weight)
         task = next(iter(plan.tasks(Watch())))
         self.pricer, self.pool = _checked(model, task), plan.pool
@@ -196,12 +198,7 @@ class NearProblem:
             output.values(self.training.X) - self.centre,
         )
         self.objective = self.unit * self._given.objective
-        if abs(self.objective - model.objective_) > OTHER_OBJECTIVE * abs(model.objective_):
-            raise CertificateError(
-                f"the {type(model).__name__} has the objective {self.objective:.9g} on these rows, "
-                f"and had {model.objective_:.9g} on those of its fit: give the same X, y and "
-                "sample_weight"
-            )
+        check_objective(model, self.objective)
         self.level = (1.0 + epsilon) * self.objective
         self.set_level = (1.0 + epsilon) * self._given.objective
         if not self.set_level > 0:
@@ -394,7 +391,7 @@ def side_by_side(columns: Sequence[Column], n_rows: int) -> Vector:
 # ------------------------------------------------------------------------------ which models
 
 
-def _check_kind(model: Any) -> None:
+def _check_kind(model: Any, X: Any, y: Any) -> None:
     """Raise CertificateError for a model that is none of those."""
     kind = type(model).__name__
     if isinstance(model, type):
@@ -405,68 +402,25 @@ def _check_kind(model: Any) -> None:
             f"near_optimal takes sparse linear models, LPBoost over stumps, rule sets without a "
             f"budget and kernel machines with the 1-norm of cgboost, got a {kind}{hint}"
         )
-    check_is_fitted(model)
-    if model.early_stopping:
-        raise CertificateError(
-            "early_stopping=True ends a fit before its optimum: near_optimal is for models that "
-            "are fitted to the end"
-        )
+    check_whole_fit(model, X, y)
 
 
 def _plan_of(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingRows, Certified]:
     """The rows of a fit, and what it has asked for."""
-    kind = type(model).__name__
-    if is_source(X):
-        raise CertificateError(
-            "X is a source of blocks: near_optimal needs the rows in memory, as one array"
-        )
-    _check_same_features(model, X)
-    check_classes(model, np.asarray(y))
-    prepared = copy.copy(model)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit has warned
-        training, _ = prepared._prepare(X, y, sample_weight, None)
-        plan = prepared._plan(training)
-    if isinstance(plan, WithinBudget):
-        raise CertificateError(
-            f"the {kind} has a budget of rules or conditions, which is not convex: give "
-            "max_total_conditions=None and max_rules=None"
-        )
-    if getattr(model, "form", "weighted") != "weighted":
-        raise CertificateError(
-            f"the {kind} has form={model.form!r}, whose rules have no weights to vary: give "
-            "form='weighted'"
-        )
-    if not isinstance(plan, Certified):
-        raise CertificateError(f"near_optimal does not know which problem a {kind} solves")
+    training, plan = certified_plan(model, X, y, sample_weight)
     if len(plan.y_of_runs) > 1 or plan.y_of_runs[0].ndim > 1:
         raise CertificateError(
-            f"the {kind} has several outputs, one for each class: near_optimal takes two classes, "
-            "or numbers"
+            f"the {type(model).__name__} has several outputs, one for each class: near_optimal "
+            "takes two classes, or numbers"
         )
     return training, plan
-
-
-def _check_same_features(model: Any, X: Any) -> None:
-    names, kind = getattr(model, "feature_names_in_", None), type(model).__name__
-    if names is not None and hasattr(X, "columns") and list(X.columns) != list(names):
-        raise CertificateError(
-            f"the columns of X are {list(X.columns)[:9]}, the {kind} was fitted to "
-            f"{list(names)[:9]}: give these, in their order"
-        )
-    width, shape = getattr(model, "n_features_in_", None), np.shape(X)
-    if width is not None and len(shape) == 2 and shape[1] != width:
-        raise CertificateError(
-            f"X has {shape[1]} features, the {kind} was fitted to {width}: give the rows of the fit"
-        )
 
 
 def _checked(model: Any, task: RunTask) -> Any:
     """The pricer of a problem whose columns are all known to it, under a 1-norm."""
     kind, master, pricer = type(model).__name__, task.master, task.pricer
     penalty = getattr(master, "penalty", None)
-    if isinstance(master, RowConstrainedMaster):
-        raise CertificateError(f"near_optimal does not know the constraints of the {kind}")
+    check_master(kind, master)
     if type(master) is not SupportVectorMaster or type(penalty) is not L1:
         raise CertificateError(
             f"the {kind} is fitted with {penalty!r}: near_optimal is for the 1-norm (penalty='l1' "
@@ -481,8 +435,5 @@ def _checked(model: Any, task: RunTask) -> Any:
         )
     exact = type(pricer) is StrataPricer or (type(pricer) is RulePricer and pricer.exact)
     if not exact:
-        raise CertificateError(
-            f"the columns of the {kind} are found by {type(pricer).__name__}, which does not know "
-            "all of them: give estimator=None, or pricing='exact'"
-        )
+        raise refusal_of_pricer(kind, pricer)
     return pricer

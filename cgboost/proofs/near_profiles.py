@@ -108,7 +108,7 @@ class Profiles:
         self.centre = merged.gathered(problem.response)
         constant = problem.offset != "none"
         self.table = np.ones((len(output), 1 if constant else 0))
-        self._free = problem.offset == "free"
+        self.free = problem.offset == "free"
         self.start = np.array([best.intercept] if constant else [])
         self.width = self._width(output, len(best.coef) + len(self.start))
         self.bent = problem.merged.rows.bent(self.width)
@@ -152,7 +152,7 @@ class Profiles:
         if self._failures >= MOST_LOST:
             raise MasterError("other profiles have not met the level")
         search = Search(self.problem, value, sign, self.tol)
-        profile = Profile(self, search)
+        profile = Profile(self, search, self._known.columns)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             profile.run()
         if often := self._known.after(profile.columns):
@@ -180,13 +180,15 @@ class Profile:
     ----------
     profiles : Profiles
     search : Search
+    columns : sequence of Column
+        Those to begin with.
     """
 
-    def __init__(self, profiles: Profiles, search: Search) -> None:
+    def __init__(self, profiles: Profiles, search: Search, columns: Sequence[Column]) -> None:
         self.profiles, self.search = profiles, search
         self.problem = problem = search.problem
         self.rows, self.bent = problem.merged.rows, profiles.bent
-        self.columns, self.table = list(profiles._known.columns), profiles.table
+        self.columns, self.table = list(columns), profiles.table
         self._n_other = len(profiles.start) - len(self.columns)
         self.z, self.centre = profiles.start, profiles.centre
         offset = search.sign * search.value.offset
@@ -211,7 +213,7 @@ class Profile:
         self.pull = PULL * sizes / self.profiles.width
         if self._n_other:
             self.low[0] = -1.0
-            if self.profiles._free:
+            if self.profiles.free:
                 self.low[0] = self.high[0] = self.pull[0] = 0.0
 
     def _enter(self, new: Sequence[Column]) -> None:
@@ -232,7 +234,7 @@ class Profile:
         if not self.problem.two_sided:
             z = np.append(z[: self._n_other], np.maximum(z[self._n_other :], 0.0))
         output = self.table @ z
-        size = float(np.abs(z[1:] if self.profiles._free else z).sum())
+        size = float(np.abs(z[1:] if self.profiles.free else z).sum())
         objective = float(self.rows.values(output).sum()) + size
         return Point(z, output, objective, float(self.worth @ z))
 

@@ -6,8 +6,6 @@ rows: the values that pricing scans in a fit are made again, as the fit has made
 
 from __future__ import annotations
 
-import copy
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from cgboost.arrays import Vector
 from cgboost.estimators.common.targets import LEAN
@@ -23,22 +20,15 @@ from cgboost.exceptions import CertificateError
 from cgboost.losses import LogLoss
 from cgboost.penalties import L1, L2, ElasticNet, get_penalty
 from cgboost.proofs.family_problems import OTHERS, FamilyProblem, family_problems
+from cgboost.proofs.fitted_plan import certified_plan, check_objective, check_whole_fit
 from cgboost.proofs.problem import LinearProblem, Point
-from cgboost.proofs.readers import HALF, Data, Reading, check_classes, check_features, data_of
-
-OTHER_OBJECTIVE = 1e-6
-"""What the objective of the rows may differ from that of the fit, relative: more is other rows."""
+from cgboost.proofs.readers import HALF, Data, Reading, data_of
 
 OTHER_OUTPUT = 1e-3
 """What a model's outputs may differ from those of its columns, relative to the largest."""
 
 VALUES_OF_KERNELS = 2**26
 """Values of kernel columns at most: half a gigabyte, and far more than can be checked."""
-
-
-def is_own(model: Any) -> bool:
-    """Whether a model is one of cgboost's."""
-    return type(model).__module__.split(".")[0] == "cgboost"
 
 
 def reading_of_own(model: Any, X: Any, y: Any, sample_weight: Any) -> OwnReading:
@@ -60,24 +50,13 @@ def reading_of_own(model: Any, X: Any, y: Any, sample_weight: Any) -> OwnReading
             f"certify does not know which problem a {kind} of cgboost solves; it takes "
             f"{', '.join(sorted(OWN_READERS))}. Where a model has dual_bound_, that is its bound"
         )
-    check_is_fitted(model)
-    if y is not None:
-        check_classes(model, np.asarray(y))
-    if model.early_stopping:
-        raise CertificateError("early_stopping=True fits a part of the rows, which is not kept")
+    check_whole_fit(model, X, y)
     found = OWN_READERS[kind](model, X, y, sample_weight)
     reading = found.reading
     points = zip(reading.problems, reading.coef, reading.intercept, strict=True)
     given = [problem.at(coef, _of_problem(model, problem, coef, b)) for problem, coef, b in points]
     objective = float(sum(point.objective for point in given))
-    if not abs(objective - model.objective_) <= OTHER_OBJECTIVE * max(
-        abs(model.objective_), 1e-300
-    ):
-        raise CertificateError(
-            f"the {kind} has the objective {objective:.9g} on these rows, and had "
-            f"{model.objective_:.9g} on those of its fit: give the same X, y and sample_weight, "
-            "and a model whose coefficients are as the fit has left them"
-        )
+    check_objective(model, objective)
     return replace(found, given=given)
 
 
@@ -131,13 +110,11 @@ def _penalty_weights(model: Any, n_features: int) -> Vector | None:
 
 def _linear(model: Any, X: Any, y: Any, sample_weight: Any) -> OwnReading:
     data = data_of(X, y, sample_weight)
-    check_features(data.X, model.n_features_in_, type(model).__name__)
     if getattr(model, "constraints", None):
         raise CertificateError(
             "constraints on coefficients are not known here: objective_ and dual_bound_ of the "
             "model are those of the problem with its constraints"
         )
-    prepared = copy.copy(model)
     weights = _penalty_weights(model, data.X.shape[1])
     if hasattr(model, "alpha_"):
         alpha = float(model.alpha_)
@@ -154,7 +131,7 @@ def _linear(model: Any, X: Any, y: Any, sample_weight: Any) -> OwnReading:
         ]
         assumed = ["C times the sum over the rows, plus the penalty"]
     given: dict[str, Any] = {
-        "penalty": prepared._penalty,
+        "penalty": model._penalty,
         "unit": unit,
         "positive": bool(model.positive),
     }
@@ -193,25 +170,19 @@ def _kernel(model: Any, X: Any, y: Any, sample_weight: Any) -> OwnReading:
     if type(penalty) not in (L1, L2, ElasticNet) or model.nu is not None:
         return _family(model, X, y, sample_weight)
     data = data_of(X, y, sample_weight)
-    if hasattr(model, "n_features_in_"):
-        check_features(data.X, model.n_features_in_, type(model).__name__)
-    prepared = copy.copy(model)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit has warned
-        rows, _ = prepared._prepare(X, y, sample_weight, None)
-        pool = prepared._pool(rows)
+    rows, plan = certified_plan(model, X, y, sample_weight)
+    pool, offset = plan.pool, plan.options["offset"]
+    assert rows.numbers is not None  # of kernels
     strata = range(len(pool.strata))
     if sum(pool.size(k) for k in strata) * len(rows.y) > VALUES_OF_KERNELS:
         raise CertificateError(f"the kernel columns of {len(rows.y)} rows are too many for a proof")
     columns = np.vstack([pool.values(k, np.arange(pool.size(k))) for k in strata])
     columns = np.ascontiguousarray(columns.T, dtype=np.float64)
-    positive = prepared._family.sign == "nonneg"
-    if positive and model.offset == "penalized":
+    positive = plan.options["coef"] == "nonneg"
+    if positive and offset == "penalized":
         raise CertificateError("offset='penalized' with coef='nonneg' is not known: 'free' is")
-    rules: dict[str, Any] = {
-        "intercept": "charged" if model.offset == "penalized" else model.offset
-    }
-    objective, targets = prepared._objective, prepared._target_kind.of_runs(rows.y)
+    rules: dict[str, Any] = {"intercept": "charged" if offset == "penalized" else offset}
+    objective, targets = plan.objectives[0], plan.y_of_runs
     names = _labels_of_outputs(model, len(targets))
     problems = [
         LinearProblem(

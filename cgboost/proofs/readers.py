@@ -34,6 +34,7 @@ from cgboost.losses import (
 )
 from cgboost.penalties import L1, L2, ElasticNet, Penalty
 from cgboost.proofs.family_problems import FamilyProblem
+from cgboost.proofs.fitted_plan import check_classes, check_features
 from cgboost.proofs.problem import Intercept, LinearProblem
 from cgboost.proofs.rows import ScaledHuberRows, SoftmaxRows
 
@@ -125,24 +126,6 @@ def reading_of(model: Any, data: Data) -> Reading:
             f"for {len(reading.problems)}: has a class no row that counts?"
         )
     return reading
-
-
-def check_classes(model: Any, y: NDArray[Any]) -> None:
-    """Raise CertificateError where y has a class that a classifier does not know."""
-    classes = getattr(model, "classes_", None)
-    if classes is not None and not (known := np.isin(y, classes)).all():
-        raise CertificateError(
-            f"y has the class {y[~known].tolist()[0]!r}, the model knows {classes.tolist()}"
-        )
-
-
-def check_features(X: Any, n_features: int, name: str) -> None:
-    """Raise CertificateError where X has another number of features than the model."""
-    if X.shape[1] != n_features:
-        raise CertificateError(
-            f"X has {X.shape[1]} features, the {name} was fitted to {n_features}: give the rows "
-            "of the fit, as it saw them"
-        )
 
 
 def _dense(coef: Any) -> Vector:

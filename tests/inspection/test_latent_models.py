@@ -11,7 +11,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import KFold, RepeatedKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from cgboost import RBF, BLFClassifier, BLFRegressor, SparseLinearRegressor
 from cgboost.inspection import jackknife, plot_loadings, plot_vip
@@ -113,6 +113,27 @@ def test_pictures_have_the_loadings_and_importances() -> None:
         plot_vip(plain)
     with pytest.raises(ValueError, match="n_factors must be a whole number ≥ 1, got 0"):
         plot_loadings(model, n_factors=0)
+
+
+def test_rows_of_weight_zero_are_no_rows_of_the_jackknife() -> None:
+    """Parts, and so standard errors, are those of the others."""
+    weights = np.where(np.arange(len(TARGET)) % 3, 2.0, 0.0)
+    model = BLFRegressor(2).fit(DIABETES, TARGET, weights)
+    found = jackknife(model, DIABETES, TARGET, cv=5, sample_weight=weights, random_state=0)
+    kept = weights > 0
+    same = jackknife(
+        model, DIABETES[kept], TARGET[kept], cv=5, sample_weight=weights[kept], random_state=0
+    )
+    np.testing.assert_array_equal(found.coefs, same.coefs)
+
+
+def test_a_biplot_of_a_pipeline_has_the_features_of_its_last_step() -> None:
+    """By the names that the steps before give them."""
+    line = make_pipeline(PolynomialFeatures(), BLFRegressor(2, scale=True))
+    own = DIABETES[["bmi", "bp"]]
+    axis = plot_factors(line.fit(own, TARGET), own, TARGET, biplot=9).axes[0]
+    names = {text.get_text() for text in axis.texts if text.get_text()}
+    assert names == {*line[:-1].get_feature_names_out()}
 
 
 def test_a_biplot_has_the_features_that_go_most_with_the_factors() -> None:

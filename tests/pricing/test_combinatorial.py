@@ -376,6 +376,15 @@ def test_colours_are_between_the_bound_and_a_colouring(seed: int, density: float
     assert all(independent(graph, nodes) for nodes in sets)
 
 
+def test_few_colours_end_in_time() -> None:
+    """With the colouring of DSATUR, and a bound that holds; an ample limit changes nothing."""
+    graph = nx.gnp_random_graph(60, 0.5, seed=1)
+    sets, bound = few_colours(graph, time_limit=0.0)
+    assert len(sets) == max(nx.greedy_color(graph, "DSATUR").values()) + 1
+    assert bound <= len(few_colours(graph)[0]) < len(sets)
+    assert few_colours(graph, time_limit=1e6) == few_colours(graph)
+
+
 @pytest.mark.parametrize(("clique", "times"), [(1, 4), (2, 3), (3, 2), (4, 2)])
 def test_mycielskians_need_one_colour_more_each(clique: int, times: int) -> None:
     """With all nodes renamed and in another order; the cliques do not grow."""

@@ -3,7 +3,7 @@
 import pickle
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cvxpy as cp
@@ -34,8 +34,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from cgboost import certify, polish
 from cgboost.exceptions import CertificateError
+from cgboost.proofs.certificate import _certificate
 from cgboost.proofs.machines import MachineProblem
 from cgboost.proofs.pair_steps import take_pair_steps
+from cgboost.proofs.readers import data_of
 
 RNG = np.random.default_rng(7)
 N, P = 40, 5
@@ -449,3 +451,16 @@ def test_wrong_rows() -> None:
         certify(fitted(LinearSVC(), X, LABELS), X, np.where(LABELS == "yes", "oui", "no"))
     with pytest.raises(CertificateError, match="support vector"):
         certify(fitted(SVC(), X, LABELS), X[:10], LABELS[:10])
+
+
+def test_the_gap_of_an_objective_of_zero_is_absolute() -> None:
+    """And is printed as that: nothing is large relative to 0."""
+    model = QuantileRegressor(alpha=0.1).fit(X, np.zeros(len(X)))
+    found = certify(model, X, np.zeros(len(X)))
+    assert (found.objective, found.gap) == (0.0, 0.0)
+    (answer,) = found._proved
+    lower = replace(answer, dual=replace(answer.dual, bound=-1e-3))
+    data = data_of(X, np.zeros(len(X)), None)
+    far = _certificate(model, data, (), [lower])
+    assert far.gap == 1e-3
+    assert "at most 0.001 (absolute) above the optimum" in str(far)

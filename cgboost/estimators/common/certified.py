@@ -36,10 +36,12 @@ from cgboost.estimators.common.parameters import check_count, check_nu, check_nu
 from cgboost.estimators.common.plan import Plan, RunTask, StopRule, Watch
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.scoring import scorers_of
+from cgboost.estimators.common.targets import TargetKind
 from cgboost.estimators.common.training_rows import EvalSets, HeldSets, TrainingRows, named_sets
 from cgboost.exceptions import DataWarning, TrivialModelWarning, see, warn_caller
 from cgboost.forks import cached_property
 from cgboost.generation.history import StopReason
+from cgboost.generation.protocols import Pricer
 from cgboost.losses import Loss, SupportVectorLoss
 from cgboost.losses.registry import RegressionLoss
 from cgboost.masters.support_vector.support_vector_master import WarmStart
@@ -119,7 +121,6 @@ class BaseBoost(BaseEnsemble):
         check_count("max_columns", self.max_columns, optional=True)
         check_number("tol", self.tol, at_least=0)
         family.check()
-        check_solver("solver", self.solver, self._objective.program)
         checked_options(self.solver, self.solver_options)
 
     def _hold_out(self, rows: TrainingRows) -> tuple[TrainingRows, HeldSets]:
@@ -142,13 +143,15 @@ class BaseBoost(BaseEnsemble):
 
     def _certified(self, pool: Any, rows: TrainingRows) -> Certified:
         """The plan, for columns from a pool; the units of the objective may follow from it."""
+        objectives = self._objectives
+        check_solver("solver", self.solver, objectives[0].program)
         return Certified(
             self._target_kind,
             StopRule(self._tol, self.max_columns),
             pool,
             y_of_runs=self._target_kind.of_runs(rows.y),
             weights=rows.weights,
-            objectives=self._objectives,
+            objectives=objectives,
             family=self._family,
             options=self._master_options() | {"solver_options": self.solver_options},
             columns_per_round=self.columns_per_round,
@@ -170,7 +173,7 @@ class BaseBoost(BaseEnsemble):
     def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
         assert isinstance(plan, Proven)
         kind, family, objective = plan.target_kind, plan.family, plan.objectives[0]
-        runs = kind.leaning(runs, rows)
+        runs = self._at_constants(kind, runs, rows)
         super()._keep(plan, runs, rows)
         self.dual_bound_, self.gap_ = 0.0, 0.0
         for run in runs:
@@ -187,6 +190,12 @@ class BaseBoost(BaseEnsemble):
         self._optional = [name for name, value in own.items() if value is not None]
         for name in self._optional:
             setattr(self, name, own[name])
+
+    def _at_constants(
+        self, kind: TargetKind, runs: list[FittedRun], rows: TrainingRows
+    ) -> list[FittedRun]:
+        """The runs, those without columns with the constants that they predict."""
+        return kind.leaning(runs, rows)
 
     def _warn_of_scale(self, runs: list[FittedRun], rows: TrainingRows, tube: float) -> None:
         """Warn of a y that hardly leaves the tube in which errors are free."""
@@ -513,23 +522,22 @@ class Certified(Proven):
         for number, y in enumerate(self.y_of_runs):
             objective = self.objectives[min(number, len(self.objectives) - 1)]
             make_master = partial(objective.make_master, **self.options)
-            weights, n_outputs, pricer = self.weights, 1, family.pricer(pool, self.stop.tol)
+            weights, n_outputs, target, pairs = self.weights, 1, y, None
             if y.ndim == 2 and family.is_for_all_outputs:  # rows are pairs of an output and a row
                 n_outputs, y = y.shape[1], y.T.ravel()
                 weights = np.tile(weights, n_outputs)
                 make_master = partial(make_master, n_outputs=n_outputs)
             elif y.ndim == 2:  # rows of the master are pairs of a row and a class
-                n_outputs, names = y.shape[1], cast(Any, self.target_kind.names)
+                n_outputs = y.shape[1]
                 pairs = Pairs(y.argmax(axis=1), n_outputs)
                 y, weights = np.ones(len(pairs)), weights[pairs.row]
-                others = [family.pricer(pool, self.stop.tol) for _ in range(1, n_outputs)]
-                pricer = JointPricer(pairs, [pricer, *others], names=names)
             columns = self.columns_per_round
             if columns is None or isinstance(columns, str):
                 columns = family.columns_per_round(pool, len(self.weights))
                 columns *= 1 if family.is_for_all_outputs else n_outputs
             make = partial(_made, make_master, objective.make_loss, y, weights)
             master = make()
+            pricer = self._pricer(master, target, pairs)
             start = (self.carried or {}).get(number)
             if start is None and self.stop.max_columns is None:
                 # of many kernel rows: a loop over a part of them; of linear models: all of few
@@ -555,6 +563,14 @@ class Certified(Proven):
             if self.neighbours:  # the vertex stays with the run, for its next problem
                 last = replace(master.warm_start, loss=None, live=None)
             del master, pricer  # their matrices go before there are those of another run
+
+    def _pricer(self, master: Any, y: Vector, pairs: Pairs | None) -> Pricer:
+        """The pricer of a run; of several classes, whose rows are pairs, one for all of them."""
+        count = 1 if pairs is None else pairs.n_outputs
+        of_outputs = [self.family.pricer(self.pool, self.stop.tol) for _ in range(count)]
+        if pairs is None:
+            return of_outputs[0]
+        return JointPricer(pairs, of_outputs, names=cast(Any, self.target_kind.names))
 
 
 def _made(

@@ -258,13 +258,13 @@ class Objective:
 
 def check_trade_off(estimator: Any, *, is_optional: bool = False) -> None:
     """Check the parameters C, nu and offset; of margins, nu takes the place of C."""
-    check_number("C", estimator.C, above=0, optional=is_optional)
-    check_nu(estimator.nu, optional=True)
+    C, nu = estimator.C, estimator.nu
+    check_number("C", C, above=0, optional=is_optional)
+    check_nu(nu, optional=True)
     usual = None if is_optional else 1.0
-    if not (estimator._y_numeric or estimator.nu is None or usual == estimator.C):
+    if not (estimator._y_numeric or nu is None or usual == C):
         raise ValueError(
-            f"nu={estimator.nu:g} takes the place of C, so C={estimator.C:g} has no effect: leave "
-            "one of them out"
+            f"nu={nu:g} takes the place of C, so C={C:g} has no effect: leave one of them out"
         )
     check_choice("offset", estimator.offset, ("none", "penalized", "free"))
 

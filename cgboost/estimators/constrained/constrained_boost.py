@@ -34,7 +34,7 @@ from cgboost.estimators.common.objective import (
     margin_objective,
     residual_objective,
 )
-from cgboost.estimators.common.parameters import check_choice, check_number
+from cgboost.estimators.common.parameters import check_choice, check_number, check_solver
 from cgboost.estimators.common.plan import Plan, RunTask, StopRule, Watch
 from cgboost.estimators.common.predictors import Classification
 from cgboost.estimators.common.targets import Labels
@@ -343,6 +343,8 @@ class BaseConstrainedBoost(CostByRows):
         for name, values in self._inputs.values.items():
             groups[name] = Grouping.of(str(name), values[numbers])
         self._groups = {name: grouping.labels for name, grouping in groups.items()}
+        objective = self._objective
+        check_solver("solver", self.solver, objective.program)
         problem = ConstrainedProblem(
             rows=rows,
             weights=weights,
@@ -351,7 +353,7 @@ class BaseConstrainedBoost(CostByRows):
             features=self._features,
             family=family,
             pool=family.pool(rows),
-            objective=self._objective,
+            objective=objective,
             cost=self._loss,
             C=self._chosen_cost,
             free_offset=self._free_offset,

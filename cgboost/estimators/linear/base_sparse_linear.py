@@ -45,6 +45,7 @@ from cgboost.estimators.common.parameters import (
 from cgboost.estimators.common.plan import Plan, Watch
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.reading import RowReader
+from cgboost.estimators.common.targets import TargetKind
 from cgboost.estimators.common.training_rows import (
     EvalSets,
     HeldSets,
@@ -400,27 +401,32 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
             own.alpha = self.alpha_  # type: ignore[attr-defined]
         return own
 
-    def _fitted_near(self, rows: TrainingRows, start: tuple[Vector, Vector]) -> Self:
-        """A model of other rows, from the coefficients and intercepts of a similar one.
+    def _fitted_near(self, rows: TrainingRows, coef: Vector, intercept: Vector) -> Self:
+        """A model of other rows, from coefficients and intercepts of the outputs of a similar one.
 
         The features of a piecewise linear loss are a start, and where its rows will be; of a smooth
         loss few features are solved at once, in less time.
         """
         model = copy.copy(self)
-        pool = model._pool(rows)
-        plan, unit = model._certified(pool, rows), model._scaling.unit
-        if type(plan) is Certified and plan.objectives[0].program == "lp" and not len(self._free):
-            carried = {}
-            for run, (coef, intercept) in enumerate(zip(*start, strict=True)):
-                used = np.flatnonzero(coef)
-                columns = pool.columns([0] * len(used), used.tolist())
-                offset = (float(intercept) + float(coef[used] @ pool.centres[used])) / unit
-                if not self.fit_intercept:
-                    offset = 0.0
-                carried[run] = WarmStart(columns, coef[used] * pool.scales[used] / unit, offset)
-            plan = replace(plan, carried=carried)
+        plan = model._begun_at(model._certified(model._pool(rows), rows), coef, intercept)
         model._keep(plan, model._solve(plan, model._watch(None, time.perf_counter())), rows)
+        model._warn(plan)
         return model
+
+    def _begun_at(self, plan: Certified, coef: Vector, intercept: Vector) -> Certified:
+        """A plan whose runs begin at the model of these outputs, where that helps."""
+        pool, unit = plan.pool, self._scaling.unit
+        if type(plan) is not Certified or plan.objectives[0].program != "lp" or len(self._free):
+            return plan
+        carried = {}
+        for run, (own, b) in enumerate(zip(coef, intercept.tolist(), strict=True)):
+            used = np.flatnonzero(own)
+            columns = pool.columns([0] * len(used), used.tolist())
+            offset = (b + float(own[used] @ pool.centres[used])) / unit
+            if not self.fit_intercept:
+                offset = 0.0
+            carried[run] = WarmStart(columns, own[used] * pool.scales[used] / unit, offset)
+        return replace(plan, carried=carried)
 
     def _points_along(
         self,
@@ -457,8 +463,8 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         scaling, unit = self._scaling, plan.objectives[0].unit
         self._keep_prices(plan, unit)
         vars(self).pop("_limit_rows", None)
-        runs = self._at_constants(plan.target_kind.leaning(runs, rows))
         super()._keep(plan, [run_in_unit(run, unit) for run in runs], rows)
+        runs = self._runs
         del self._free_columns  # with the matrix that they are read from
         outputs = [output for run in runs for output in run.outputs]
         coef, intercept = np.zeros((len(outputs), self.n_features_in_)), np.zeros(len(outputs))
@@ -479,15 +485,21 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
                 self.objective_ = scaling.constant
                 self.dual_bound_ = min(self.dual_bound_, self.objective_)
 
-    def _at_constants(self, runs: list[FittedRun]) -> list[FittedRun]:
+    def _at_constants(
+        self, kind: TargetKind, runs: list[FittedRun], rows: TrainingRows
+    ) -> list[FittedRun]:
         """The runs, those without columns at the best constant: an interior point is a little off.
 
         Where any constant between two is best, they may be far apart.
         """
+        runs = super()._at_constants(kind, runs, rows)
         if not self.fit_intercept:
             return runs
-        constants = iter(self._scaling.constants)
-        own = [[output.at(float(next(constants))) for output in run.outputs] for run in runs]
+        constants = np.reshape(self._scaling.constants, (len(runs), -1)).tolist()
+        own = [
+            [output.at(constant) for output, constant in zip(run.outputs, its, strict=True)]
+            for run, its in zip(runs, constants, strict=True)
+        ]
         return [
             replace(run, outputs=outputs) if run.is_trivial else run
             for run, outputs in zip(runs, own, strict=True)

@@ -193,9 +193,9 @@ class IntervalRegressor(RegressorMixin, OverFolds):
         counts = np.flatnonzero(weights > 0)
         folds = self._parts(X, y, counts)
         self._take(self._model(), X, y, weights)
-        start = np.flatnonzero(self.coef_.any(axis=0))
+        start = self.coef_, self.intercept_
         models = Parallel(n_jobs=self.n_jobs)(
-            delayed(_model_of_fold)(self, X, y, weights, train, start) for train, _ in folds
+            delayed(_model_of_fold)(self, X, y, weights, train, *start) for train, _ in folds
         )
         self.conformity_scores_ = np.full(len(y), np.nan)
         self.fold_ = np.full(len(y), -1)
@@ -306,16 +306,16 @@ def _model_of_fold(
     y: NDArray[Any],
     weights: Vector,
     train: Indices,
-    start: Indices,
+    coef: Vector,
+    intercept: Vector,
 ) -> Any:
-    """The outer quantiles of the rows that a fold trains on, from the features of the model."""
+    """The outer quantiles of the rows that a fold trains on, from those of all rows."""
     model = self._model(verbose=0).set_params(quantiles=self.quantiles[::2])
-    model._start = start
     with warnings.catch_warnings():  # the model of all rows says whether quantiles are constant
         warnings.simplefilter("ignore", TrivialModelWarning)
-        model.fit(X[train], y[train], weights[train])
+        rows, _ = model._prepare(X[train], y[train], weights[train], None)
+        model = model._fitted_near(rows, coef, intercept)
     model._speaking_as(None)
-    del model._start
     return model
 
 

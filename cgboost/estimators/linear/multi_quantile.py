@@ -233,9 +233,6 @@ scoring, callbacks, verbose, random_state
             return self.noncrossing
         return "box" if self.noncrossing else None
 
-    _start: ClassVar[NDArray[np.intp]] = np.zeros(0, dtype=np.intp)
-    """Features to begin with."""
-
     @property
     def _losses(self) -> list[Loss]:
         return [Quantile(float(q)) for q in self.quantiles]
@@ -277,8 +274,13 @@ scoring, callbacks, verbose, random_state
             count, most = len(self.quantiles), plan.stop.max_columns
             if most is not None:
                 plan = replace(plan, stop=replace(plan.stop, max_columns=most - most % count))
-            return NoncrossingInBox.like(plan, free=self._free, start=self._start)
+            return NoncrossingInBox.like(plan, free=self._free)
         return NoncrossingOnRows.like(plan) if self._where else plan
+
+    def _begun_at(self, plan: Certified, coef: Vector, intercept: Vector) -> Certified:
+        if isinstance(plan, NoncrossingInBox):
+            return replace(plan, start=np.flatnonzero(coef.any(axis=0)))
+        return super()._begun_at(plan, coef, intercept)
 
     def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(plan, runs, rows)
@@ -390,7 +392,7 @@ class NoncrossingInBox(Noncrossing):
     """
 
     free: NDArray[np.intp] = field(kw_only=True)
-    start: NDArray[np.intp] = field(kw_only=True)
+    start: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
     def _parts(
         self, pairs: OutputRowPairs, levels: list[float], loss: Any, options: Mapping[str, Any]

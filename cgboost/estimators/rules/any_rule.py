@@ -105,11 +105,11 @@ class CoverSearch:
 
     def __post_init__(self) -> None:
         self._started = time.perf_counter()
-        counted = self.budget.max_rules, self.budget.max_conditions
+        counted = self.budget.max_rules, self.budget.max_total_conditions
         most = min(own for own in (*counted, len(self.pricer.groups)) if own is not None)
         self._limits = {RULES: float(most)}
-        if self.budget.max_conditions is not None:
-            self._limits[CONDITIONS] = float(self.budget.max_conditions)
+        if self.budget.max_total_conditions is not None:
+            self._limits[CONDITIONS] = float(self.budget.max_total_conditions)
         self._rows = [*self.pricer.rows, *self._limits]
 
     def run(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from cgboost.estimators.common.certified import BaseBoost, Certified
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.objective import Objective
 from cgboost.estimators.common.parameters import check_count, check_number
-from cgboost.estimators.common.plan import Plan, RunTask, Watch
+from cgboost.estimators.common.plan import Plan, Watch
 from cgboost.estimators.common.training_rows import (
     HeldSets,
     TrainingRows,
@@ -276,15 +276,13 @@ default="duckdb"
 
     # ------------------------------------------------------------------ the runs
 
-    def _selection(self, pool: Literals, master: Any, rows: TrainingRows) -> Pricer:
+    def _selection(
+        self, plan: Certified, budget: Budget, master: Any, rows: TrainingRows
+    ) -> Pricer:
         """A search that keeps to the budget; the y of the rows is the target of the run."""
-        return RuleSelection(
-            pool,
-            self._family.cost(pool),
-            second_derivative(master),
-            max_rules=self.max_rules,
-            max_conditions=self.max_total_conditions,
-        )
+        assert isinstance(plan.family, RuleColumns)
+        cost = plan.family.cost(plan.pool)
+        return RuleSelection(plan.pool, cost, second_derivative(master), **asdict(budget))
 
     def _certified(self, pool: Literals, rows: TrainingRows) -> Certified:
         self._n_literals = len(pool)
@@ -292,9 +290,9 @@ default="duckdb"
         if not budget:
             return plan
         return WithinBudget.like(
-            plan,
+            replace(plan, columns_per_round=1),
             budget=budget,
-            selection=lambda master, y: self._selection(pool, master, replace(rows, y=y)),
+            selection=lambda master, y: self._selection(plan, budget, master, replace(rows, y=y)),
         )
 
     def _solve(
@@ -350,8 +348,6 @@ class WithinBudget(Certified):
     budget: Budget = field(kw_only=True)
     selection: Callable[[Any, Vector], Pricer] = field(kw_only=True, repr=False)
 
-    def tasks(self, watch: Watch) -> Iterator[RunTask]:
-        """Those of the loss and the penalty, each with its search."""
-        for task, target in zip(super().tasks(watch), self.y_of_runs, strict=True):
-            pricer = self.selection(task.master, target)
-            yield replace(task, pricer=pricer, columns_per_round=1)
+    def _pricer(self, master: Any, y: Vector, pairs: Any) -> Pricer:
+        """The search of a run."""
+        return self.selection(master, y)

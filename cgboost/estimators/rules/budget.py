@@ -67,20 +67,19 @@ class Budget:
     Attributes
     ----------
     max_rules : int or None
-    max_conditions : int or None
-        The estimator's ``max_total_conditions``; its ``max_conditions`` is that of one rule.
+    max_total_conditions : int or None
     """
 
     max_rules: int | None
-    max_conditions: int | None
+    max_total_conditions: int | None
 
     def __bool__(self) -> bool:
-        return self.max_rules is not None or self.max_conditions is not None
+        return self.max_rules is not None or self.max_total_conditions is not None
 
     def capacity(self, family: RuleColumns, longest: int) -> float:
         """The largest Σ c_j of rules of at most ``longest`` conditions."""
         rules = np.inf if self.max_rules is None else self.max_rules
-        conditions = np.inf if self.max_conditions is None else self.max_conditions
+        conditions = np.inf if self.max_total_conditions is None else self.max_total_conditions
         most_rules, most_conditions = min(rules, conditions), min(conditions, rules * longest)
         each, one = family.rule_cost, family.condition_cost
         total = each * most_rules if each else 0.0
@@ -92,7 +91,7 @@ class Budget:
             return run
         rules = run.outputs[0].hypotheses
         used = sum(len(rule.conditions) for rule in rules)
-        if used == self.max_conditions or len(rules) == self.max_rules:
+        if used == self.max_total_conditions or len(rules) == self.max_rules:
             words = f"{len(rules)} rules of {used} conditions together are as many as were allowed"
             return replace(run, stop_reason=StopReason.COLUMN_LIMIT, message=words)
         return run

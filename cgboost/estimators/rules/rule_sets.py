@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -31,6 +31,7 @@ from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.estimators.rules.any_rule import AnyRule
 from cgboost.estimators.rules.base_rule_set import SHRUNK_COST, BaseRuleSet
+from cgboost.estimators.rules.budget import Budget
 from cgboost.estimators.rules.rule_columns import RuleColumns
 from cgboost.estimators.rules.rule_text import text_of_any
 from cgboost.generation.protocols import Pricer
@@ -44,7 +45,7 @@ from cgboost.losses.registry import (
     get_loss,
 )
 from cgboost.penalties import Penalty
-from cgboost.pricing.rules import ErrorSelection, Literals
+from cgboost.pricing.rules import ErrorSelection
 
 WEIGHTED_COST = 1.0
 """C by default for rules chosen by the errors of equal votes, of which smaller values would change
@@ -293,7 +294,8 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
             self._check_classes()
             self.selection_, self.C_ = "errors", 1.0
             return
-        self.selection_ = self._chosen_selection(len(rows.y)) if self._budget else "loss"
+        budget = self._budget
+        self.selection_ = self._chosen_selection(budget, len(rows.y)) if budget else "loss"
         usual = WEIGHTED_COST if self.selection_ == "errors" else SHRUNK_COST
         self.C_ = usual if self.C is None else float(self.C)
 
@@ -336,25 +338,22 @@ history_, best_round_, stop_reason_, n_iter_, n_features_in_, feature_names_in_
         )
         return [search.run(watch, self._label(0))]
 
-    def _chosen_selection(self, n_rows: int) -> str:
+    def _chosen_selection(self, budget: Budget, n_rows: int) -> str:
         """How rules within a budget are chosen, "loss" or "errors"."""
         if self.selection != "auto":
             return self.selection
-        conditions = self.max_total_conditions
+        conditions = budget.max_total_conditions
         few = conditions is not None and conditions <= FEW_CONDITIONS
         return "errors" if few and n_rows <= FEW_ROWS else "loss"
 
-    def _selection(self, pool: Literals, master: Any, rows: TrainingRows) -> Pricer:
+    def _selection(
+        self, plan: Certified, budget: Budget, master: Any, rows: TrainingRows
+    ) -> Pricer:
         """Of rules by the loss one after another, or together by their training errors."""
         if self.selection_ == "loss":
-            return super()._selection(pool, master, rows)
+            return super()._selection(plan, budget, master, rows)
         return ErrorSelection(
-            pool,
-            rows.y,
-            rows.weights,
-            longest=self.max_conditions,
-            max_rules=self.max_rules,
-            max_conditions=self.max_total_conditions,
+            plan.pool, rows.y, rows.weights, max_conditions=self.max_conditions, **asdict(budget)
         )
 
 

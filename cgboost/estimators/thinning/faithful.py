@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -63,7 +63,7 @@ VIOLATED_AT_ONCE = 300
 
 CLIMBS = 20
 """Cells from which others are sought by moving one feature after the other, before integer programs
-are asked."""
+are asked. Three ensembles of 100 to 160 stumps take 15.8 CPU s, with 1 or 5 cells 19.3."""
 
 IMPROVEMENTS, HALFWAY = 4, 0.5
 """An integer program stops at its fourth solution, or where the best one is half as bad as the
@@ -90,6 +90,8 @@ class FaithfulWeights:
         What is added to the constant of the ensemble, in units of the tolerance of numbers.
     message : str
         Why it is not proven; empty if it is.
+    failure : str
+        What the linear program has failed with, so that all trees are kept; empty if it has not.
     """
 
     weights: Vector
@@ -100,6 +102,7 @@ class FaithfulWeights:
     n_cells: int
     constant: float = 0.0
     message: str = ""
+    failure: str = ""
 
 
 class CellProgram:
@@ -324,8 +327,11 @@ def faithful_weights(
     while True:
         try:
             x, bound = found.solve()
-        except (InfeasibleError, SolverFailure):  # ties, or nearly: the ensemble stays as it is
+        except InfeasibleError:  # ties: the ensemble stays as it is
             return answer(whole)
+        except SolverFailure as failure:  # also by nearly tied trees
+            objective, bound = np.inf, -np.inf
+            return replace(answer(whole), failure=str(failure))
         objective = float(x[:trees].sum())
         if np.count_nonzero(x[:trees]) >= np.count_nonzero(whole[:trees]):
             return answer(whole)  # the same function: nothing is left to prove

@@ -481,10 +481,17 @@ class ThinnedEnsemble(ThinnedModel):
         finite = np.isfinite(own.objective)
         self.gap_ = abs(own.objective - own.bound) / own.objective if finite else np.inf
         self.faithful_, self.n_oracle_calls_ = own.status, own.n_oracle_calls
-        self.converged_ = own.status == "proven"
+        self.converged_ = own.status == "proven" and not own.failure
         self.rows_, self.target_, self.own_score_ = "given", "ensemble", np.nan
         self.leaf_values_, self.leaf_gap_ = "keep", np.nan
-        if not self.converged_:
+        if own.failure:
+            warn_caller(
+                f"faithful={self.faithful!r}: all trees are kept, since the linear program that "
+                f"chooses fewer has failed ({own.failure}): try another solver, or faithful=None"
+                f"{see('stopped-early')}",
+                ConvergenceWarning,
+            )
+        elif not self.converged_:
             more = "; with a larger time_limit it may be proven" if self.time_limit else ""
             warn_caller(
                 f"faithful={self.faithful!r} is not proven: {own.message}. In no cell that was "

@@ -210,8 +210,9 @@ class BranchAndCut:
     def made_whole(self, x: Vector) -> tuple[Vector, StopReason | None]:
         """The best point with these integers made whole; the point as it is where none is there.
 
-        And what has ended the search for it, if anything has. Branch and cut accepts integers and
-        rows that are off by 1e-6, a linear program less.
+        And what has ended the search for it, if anything has: no limit where the point with its
+        integers rounded is one, and costs the same. Branch and cut accepts integers and rows that
+        are off by 1e-6, a linear program less.
         """
         model, n = self.model, len(self.model.names)
         if not model.integer.any():
@@ -233,8 +234,12 @@ class BranchAndCut:
         if run_interruptible(highs):
             return x, StopReason.INTERRUPTED
         status = highs.getModelStatus().name
+        if status == "kTimeLimit":
+            near, cost = np.where(model.integer, whole, x), model.program.objective_value
+            same = model.is_feasible(near) and relative(cost(near), cost(x)) <= INTEGRAL
+            return (near, None) if same else (x, StopReason.TIME)
         if status != "kOptimal":
-            return x, StopReason.TIME if status == "kTimeLimit" else None
+            return x, None
         return np.where(model.integer, whole, np.array(highs.getSolution().col_value)), None
 
 

@@ -74,7 +74,8 @@ ROUNDING = 1e-12
 whether a step is taken …"""
 
 NARROWER = 0.5
-"""… which must narrow to this share, or else values decide after all."""
+"""… which must halve at least, or else values decide after all. A Newton step near to the optimum
+takes far more off the gap, and one that only rounds leaves it as it is."""
 
 BALANCING_STEPS = 5
 """Newton steps at most that bring the scores of free columns to 0. Each but the last takes about as

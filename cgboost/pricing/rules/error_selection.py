@@ -73,9 +73,9 @@ class ErrorSelection(Memoryless):
     signs : ndarray of shape (n_rows,)
         −1 and 1.
     weights : ndarray of shape (n_rows,)
-    longest : int
-        Conditions of a rule, at most.
-    max_rules, max_conditions : int or None
+    max_conditions : int
+        Of a rule, at most.
+    max_rules, max_total_conditions : int or None
         Budgets of rules, and of the conditions of all rules together.
     """
 
@@ -85,13 +85,13 @@ class ErrorSelection(Memoryless):
         signs: Vector,
         weights: Vector,
         *,
-        longest: int,
+        max_conditions: int,
         max_rules: int | None = None,
-        max_conditions: int | None = None,
+        max_total_conditions: int | None = None,
     ) -> None:
-        self.literals, self.longest = literals, longest
+        self.literals, self.max_conditions = literals, max_conditions
         self.max_rules = np.inf if max_rules is None else max_rules
-        self.max_conditions = np.inf if max_conditions is None else max_conditions
+        self.max_total_conditions = np.inf if max_total_conditions is None else max_total_conditions
         unit = float(weights.sum())
         self._n_rows = unit**2 / float(weights @ weights)
         self._positive = literals.sums(np.where(signs > 0, weights, 0.0)) / unit
@@ -121,10 +121,10 @@ class ErrorSelection(Memoryless):
     def search(self) -> VotingRules:
         """The best set of single conditions, or of longer rules where these are clearly better."""
         single = self.best(1)
-        if self.longest == 1:
+        if self.max_conditions == 1:
             return single
         share = min(1.0, self.errors(self._output(single.rules, single.bias)))
-        longer = self.best(self.longest)
+        longer = self.best(self.max_conditions)
         is_clear = longer.value < single.value - np.sqrt(share * (1.0 - share) / self._n_rows)
         return longer if is_clear else single
 
@@ -180,7 +180,7 @@ class ErrorSelection(Memoryless):
     ) -> VotingRules | None:
         """The best set with one rule more, within the budgets."""
         used = sum(len(places) for places, _ in rest)
-        room = int(min(longest, self.max_conditions - used))
+        room = int(min(longest, self.max_total_conditions - used))
         if room < 1 or len(rest) >= self.max_rules:
             return None
         taken = {cover_mark(self.literals, own) for own, _ in rest}
@@ -242,7 +242,7 @@ class ErrorSelection(Memoryless):
 
     def _random(self, rng: np.random.Generator, longest: int) -> list[tuple[LiteralPlaces, float]]:
         """Rules that are right on randomly weighted rows."""
-        matrix, room = self.literals.matrix, self.max_conditions
+        matrix, room = self.literals.matrix, self.max_total_conditions
         rules: list[tuple[LiteralPlaces, float]] = []
         while room >= 1 and len(rules) < min(self.max_rules, 4):
             size = int(rng.integers(1, int(min(longest, room)) + 1))

@@ -224,7 +224,7 @@ class RuleSelection(Memoryless):
         Of a rule by its number of conditions; the first entry is not used.
     curvature : callable
         ``curvature(output)``, the second derivative of the loss, shape (n_rows,).
-    max_rules, max_conditions : int or None
+    max_rules, max_total_conditions : int or None
         Budgets of rules, and of the conditions of all rules together.
     """
 
@@ -235,20 +235,20 @@ class RuleSelection(Memoryless):
         curvature: Callable[[Vector], Vector],
         *,
         max_rules: int | None = None,
-        max_conditions: int | None = None,
+        max_total_conditions: int | None = None,
     ) -> None:
         self.literals, self.cost, self.curvature = literals, cost, curvature
-        self.max_rules, self.max_conditions = max_rules, max_conditions
+        self.max_rules, self.max_total_conditions = max_rules, max_total_conditions
 
     def room(self, state: MasterState) -> int:
         """Conditions that the next rule may have."""
         if self.max_rules is not None and len(state.columns) >= self.max_rules:
             return 0
         largest = len(self.cost) - 1
-        if self.max_conditions is None:
+        if self.max_total_conditions is None:
             return largest
         used = sum(len(column.key) for column in state.columns)  # type: ignore[arg-type, misc]
-        return min(largest, self.max_conditions - used)
+        return min(largest, self.max_total_conditions - used)
 
     def price(self, state: MasterState, limit: int) -> Priced:
         """The best rule that is new, if there is room for one.

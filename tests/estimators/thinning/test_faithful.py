@@ -250,8 +250,9 @@ def test_where_the_linear_program_fails_all_trees_stay(monkeypatch):
     monkeypatch.setattr(faithful.CellProgram, "solve", fails)
     X, y = two_features(2)
     whole = RandomForestClassifier(5, random_state=0).fit(X, y)
-    thin = ThinnedEnsemble(whole, faithful="rows").fit(X, y)
-    assert (thin.n_members_, thin.faithful_) == (5, "proven")
+    with pytest.warns(ConvergenceWarning, match=r"all trees are kept, .* failed \(unknown\)"):
+        thin = ThinnedEnsemble(whole, faithful="rows").fit(X, y)
+    assert (thin.n_members_, thin.faithful_, thin.converged_) == (5, "proven", False)
     np.testing.assert_array_equal(thin.predict(X), whole.predict(X))
 
 

@@ -180,11 +180,19 @@ def test_time_counts_while_blocks_are_made(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_integers_are_made_whole_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise the point is as it was, and the end says what has come between."""
+    """Otherwise the point is as it was, and the end says what has come between.
+
+    An optimum whose integers only have to be rounded stays one.
+    """
     model = as_model(replace(endless(), integrality=(np.arange(40) == 0).astype(float)))
     x = np.zeros(len(model.names))
-    same, ended = BranchAndCut(model, time.perf_counter() - 1.0).made_whole(x)
-    assert (same is x, ended) == (True, StopReason.TIME)
+    late = BranchAndCut(model, time.perf_counter() - 1.0)
+    for off in (0.0, 1e-7):
+        near, ended = late.made_whole(x + off * (np.arange(40) == 0))
+        assert (near.tolist(), ended) == (x.tolist(), None)
+    off = x + 0.4 * (np.arange(40) == 0)
+    same, ended = late.made_whole(off)
+    assert (same is off, ended) == (True, StopReason.TIME)
     monkeypatch.setattr(highs_backend, "run_highs", lambda _: signal.raise_signal(signal.SIGINT))
     same, ended = BranchAndCut(model).made_whole(x)
     assert (same is x, ended) == (True, StopReason.INTERRUPTED)

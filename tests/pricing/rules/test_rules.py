@@ -128,9 +128,9 @@ def test_a_list_is_priced_exactly():
 @pytest.mark.parametrize(
     ("longest", "budget"),
     [
-        (3, {"max_conditions": 1}),
-        (3, {"max_conditions": 5}),
-        (3, {"max_conditions": 9}),
+        (3, {"max_total_conditions": 1}),
+        (3, {"max_total_conditions": 5}),
+        (3, {"max_total_conditions": 9}),
         (2, {"max_rules": 3}),
     ],
 )
@@ -143,7 +143,7 @@ def test_rules_stay_within_their_budget(longest, budget):
     pricer = RuleSelection(literals, np.arange(longest + 1.0), loss.curvature, **budget)
     result = ColumnGeneration(TwoNormMaster(loss, offset="free"), pricer).run()
     sizes = [len(column.key) for column in result.columns]
-    assert sum(sizes) == budget.get("max_conditions", sum(sizes))
+    assert sum(sizes) == budget.get("max_total_conditions", sum(sizes))
     assert len(sizes) == budget.get("max_rules", len(sizes))
     assert max(sizes) <= longest
     assert (np.diff(result.history["objective"]) < 0).all()
@@ -171,7 +171,7 @@ def test_no_other_rule_in_the_place_of_one_is_better(seed: int) -> None:
     Its value is errors and a tenth of the log loss of the rows, weighted.
     """
     literals, signs, weights = rows(seed)
-    search = ErrorSelection(literals, signs, weights, longest=2, max_conditions=4)
+    search = ErrorSelection(literals, signs, weights, max_conditions=2, max_total_conditions=4)
     found = search.best(2)
     assert sum(len(places) for places, _ in found.rules) <= 4
     output = np.full(len(signs), found.bias)
@@ -200,7 +200,7 @@ def test_longer_rules_have_to_be_clearly_better(seed: int) -> None:
     both = np.where(X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] > 0, 1.0, -1.0)
     most = np.where((X[:, :3].sum(axis=1) > 1) ^ (rng.random(300) < 0.2), 1.0, -1.0)
     for signs, is_clear in ((both, True), (most, False)):
-        pricer = ErrorSelection(literals, signs, weights, longest=2, max_conditions=4)
+        pricer = ErrorSelection(literals, signs, weights, max_conditions=2, max_total_conditions=4)
         single, longer, chosen = pricer.best(1), pricer.best(2), pricer.search()
         share = pricer.errors(pricer._output(single.rules, single.bias))
         error = np.sqrt(share * (1 - share) * (weights @ weights)) / weights.sum()
@@ -211,17 +211,17 @@ def test_longer_rules_have_to_be_clearly_better(seed: int) -> None:
 def test_rules_come_one_a_round_and_the_same_ones_again() -> None:
     """Within the budgets of rules and conditions; a second search finds the same set."""
     literals, signs, weights = rows(0)
-    for budget in ({"max_conditions": 3}, {"max_rules": 2}):
+    for budget in ({"max_total_conditions": 3}, {"max_rules": 2}):
         offered: list[list[object]] = []
         for _ in range(2):
-            pricer = ErrorSelection(literals, signs, weights, longest=2, **budget)
+            pricer = ErrorSelection(literals, signs, weights, max_conditions=2, **budget)
             columns: list[object] = []
             while answer := pricer.price(state(columns), 1).columns:
                 columns += answer
             offered.append([column.key for column in columns])
         assert offered[0] == offered[1]
         assert 0 < len(offered[0]) <= budget.get("max_rules", 3)
-        assert sum(map(len, offered[0])) <= budget.get("max_conditions", 4)
+        assert sum(map(len, offered[0])) <= budget.get("max_total_conditions", 4)
     assert not pricer.price(state([]), 0).columns
 
 
@@ -230,6 +230,8 @@ def test_few_rows_under_a_rule_are_not_enough() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     literals = Literals(X, [False] * 3, max_bins=8, min_support=20)
-    search = ErrorSelection(literals, np.sign(X[:, 0]), np.ones(60), longest=3, max_conditions=5)
+    search = ErrorSelection(
+        literals, np.sign(X[:, 0]), np.ones(60), max_conditions=3, max_total_conditions=5
+    )
     for places, _ in search.search().rules:
         assert literals.cover(places).sum() >= 20
