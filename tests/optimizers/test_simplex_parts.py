@@ -8,6 +8,7 @@ from scipy.optimize import linprog
 
 from cgboost.generation.columns import Column
 from cgboost.optimizers.linear.restricted_primal import InactivePool
+from cgboost.optimizers.simplex import vertex as vertex_module
 from cgboost.optimizers.simplex.purification import Face, purified
 from cgboost.optimizers.simplex.tableau import PENDING, Tableau
 from cgboost.optimizers.simplex.vertex import KinkedVertex, StepOutcome
@@ -100,6 +101,30 @@ def test_steps_go_down_to_the_optimum(seed, one_sided):
         bounds=[(0, None)] * p + [(0, 0 if one_sided else None)] * p + [(0, None)] * n,
     )
     assert values[-1] == pytest.approx(answer.fun, rel=1e-9)
+
+
+@pytest.mark.parametrize("one_sided", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_loops_make_the_steps_of_arrays(seed, one_sided, monkeypatch):
+    """What numba compiles, many steps at a time, leads across the same vertices to the same end."""
+    monkeypatch.setattr(vertex_module, "compiled", lambda function: function)
+    (one, *_), (other, *_) = (kinked(seed, one_sided=one_sided) for _ in range(2))
+    total, outcome = 0, StepOutcome.DONE
+    while outcome is StepOutcome.DONE:
+        made, outcome = one.walk()
+        total += made
+        for _ in range(made):
+            assert other.step() is StepOutcome.DONE
+        for name in ("others", "at_zero", "value", "side", "dual", "_length", "_jump", "_most"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-9)
+    assert total > 1
+    assert outcome is other.step() is StepOutcome.NONE
+    np.testing.assert_allclose(one.table.output(np.eye(8)), other.table.output(np.eye(8)))
+    if not one_sided:
+        one.dual[3] = other.dual[3] = 1e3
+        assert one.walk() == (0, StepOutcome.ENDLESS)
+        assert other.step() is StepOutcome.ENDLESS
+        assert one.endless == other.endless
 
 
 def test_steps_without_an_end_or_a_beginning():

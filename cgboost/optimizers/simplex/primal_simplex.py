@@ -230,33 +230,31 @@ class PrimalSimplex:
         if self._again:
             raise SolverFailure("the primal simplex has come as near to the optimum as it can")
         self._again = True
-        vertex, settled = self._open(), False
+        vertex, settled, number, seen = self._open(), False, 0, 0
         most = STEPS_PER_VARIABLE * (len(self.variables) + self.columns.count)
-        for number in range(1, most + 1):
-            if self._step(vertex):
-                settled = False
-                if number % STEPS_UNSEEN == 0:
-                    self._settle(vertex)
-            elif settled:
+        while True:
+            steps, outcome = vertex.walk()
+            number += steps
+            settled = settled and not steps
+            if outcome is StepOutcome.NONE and settled:
                 break
-            else:
+            if outcome is StepOutcome.ENDLESS:
+                self._go_on(vertex)
+            elif outcome is StepOutcome.NONE or number - seen >= STEPS_UNSEEN:
                 self._settle(vertex)
-                settled = True
+                settled, seen = outcome is StepOutcome.NONE, number
+            if number > most:
+                raise SolverFailure("the primal simplex took too many steps")
             check_time(deadline, "the primal simplex")
-        else:
-            raise SolverFailure("the primal simplex took too many steps")
         return self._point(vertex)
 
-    def _step(self, vertex: KinkedVertex) -> bool:
-        """A step; False where no edge falls."""
-        step = vertex.step()
-        if step is StepOutcome.ENDLESS:
-            self._settle(vertex)
-            if not self._add_rows(vertex, np.ones(self._offset, dtype=bool)):
-                if self._tilt is not None:
-                    raise self._endless(vertex)
-                raise SolverFailure("the primal simplex has lost its digits")
-        return step is not StepOutcome.NONE
+    def _go_on(self, vertex: KinkedVertex) -> None:
+        """With the rates that end an edge, which is endless for those that are near."""
+        self._settle(vertex)
+        if not self._add_rows(vertex, np.ones(self._offset, dtype=bool)):
+            if self._tilt is not None:
+                raise self._endless(vertex)
+            raise SolverFailure("the primal simplex has lost its digits")
 
     def _endless(self, vertex: KinkedVertex) -> EndlessFailure:
         """The edge on which the tilted objective falls without end."""
@@ -276,9 +274,10 @@ class PrimalSimplex:
         """How rates follow from the offset and the coefficients, shape (len(variables), n_x)."""
         own, count = self.variables, self.columns.count
         free = self._offset + 1 - self._first
-        entries = np.ones((len(variables), free + count))
-        entries[:, free:] = self.columns.scaled(np.arange(count), own.row[variables])
-        entries *= -own.sign[variables, None]
+        entries, sign = np.empty((len(variables), free + count)), -own.sign[variables, None]
+        scaled = self.columns.scaled(np.arange(count), own.row[variables])
+        entries[:, :free] = sign
+        np.multiply(scaled, sign, out=entries[:, free:])
         return entries
 
     def _open(self) -> KinkedVertex:

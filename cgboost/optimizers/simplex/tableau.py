@@ -117,7 +117,21 @@ class Tableau:
         left /= of_column[row]
         right[: self.shape[1]] = of_row
         right[column] -= 1.0
-        self._pending += 1
+        self.was_exchanged(1)
+
+    @property
+    def room(self) -> tuple[int, int]:
+        """How many exchanges there is room for, and how many are pending."""
+        return PENDING - self._pending, self._pending
+
+    @property
+    def factors(self) -> tuple[Vector, Vector, Vector]:
+        """What is held, and the factors of pending exchanges, for those who add to them."""
+        return self._held, self._left, self._right
+
+    def was_exchanged(self, count: int) -> None:
+        """So many exchanges were added to the factors."""
+        self._pending += count
         if self._pending == PENDING:
             self._settle()
 
@@ -159,7 +173,8 @@ def exchanged(matrix: Vector, rows: Indices, columns: Indices) -> Vector:
     """
     inverse = np.linalg.inv(matrix[np.ix_(rows, columns)])
     share, crossing = matrix[:, columns] @ inverse, matrix[rows]
-    result: NDArray[np.float64] = matrix - share @ crossing
+    result: NDArray[np.float64] = share @ crossing
+    np.subtract(matrix, result, out=result)
     result[:, columns] = share
     result[rows] = -inverse @ crossing
     result[np.ix_(rows, columns)] = inverse

@@ -24,6 +24,8 @@ from enum import Enum, auto
 import numpy as np
 
 from cgboost.arrays import Indices, Vector
+from cgboost.compiled import compiled, interruptible
+from cgboost.optimizers.simplex import vertex_steps
 from cgboost.optimizers.simplex.tableau import Tableau
 
 VIOLATION = 1e-9
@@ -74,10 +76,10 @@ class KinkedVertex:
     def slopes_are(self, slopes: Vector) -> None:
         """The upper and the lower slope at each kink, shape (2, n_quantities)."""
         self._slopes = slopes
-        self._upper, self._lower = slopes[:, self.at_zero]
+        self._upper, self._lower = slopes.take(self.at_zero, axis=1)
         self._most = (1.0 + VIOLATION) * self._upper
         self._least = self._lower - VIOLATION * self._upper
-        self._ends = slopes[:, self.others]
+        self._ends = slopes.take(self.others, axis=1)
         self._jump = self._ends[0] - self._ends[1]
 
     @property
@@ -114,6 +116,32 @@ class KinkedVertex:
         self.slopes_are(self._slopes)
 
     # ------------------------------------------------------------------ a step
+
+    def walk(self) -> tuple[int, StepOutcome]:
+        """Some steps, and what became of the last one; how many were made.
+
+        With numba as many as exchanges may be pending; without it, one.
+        """
+        if (make_steps := compiled(vertex_steps.make_steps)) is None:
+            outcome = self.step()
+            return int(outcome is StepOutcome.DONE), outcome
+        table = self.table
+        limit, pending = table.room
+        made, outcome, edge = interruptible(
+            make_steps,
+            limit,
+            SMALLEST_PIVOT,
+            VIOLATION,
+            table.factors,
+            pending,
+            (self.at_zero, self.others),
+            (self.value, self.side, self._jump, self._ends),
+            (self.dual, self._length, self._upper, self._lower, self._most, self._least),
+        )
+        table.was_exchanged(made)
+        if outcome == vertex_steps.ENDLESS:
+            self.endless = (edge, 1.0) if edge >= 0 else (-1 - edge, -1.0)
+        return made, tuple(StepOutcome)[outcome]
 
     def step(self) -> StepOutcome:
         """Along the edge that falls fastest for its length, to its minimum."""
