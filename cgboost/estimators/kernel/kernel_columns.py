@@ -138,7 +138,9 @@ them fits of 100 to 1500 rows took 0.8 to 1 times as long as with 2 % of the row
 less, and kernels of raw features at high prices lost digits."""
 
 MOST_NUMBERS_AT_ONCE = 200_000
-"""Rows times columns of all kernels up to which a linear program is solved without rounds."""
+"""Rows times columns of all kernels up to which a linear program is solved without rounds. Fits of
+100 to 430 rows, one or three kernels, took 0.2 to 0.8 of the time, with three kernels of 400 rows
+1.1 times as long, with numba 0.3 to 0.7."""
 
 LEAST_GAP_OF_MACHINE = 1e-6
 """libsvm keeps kernel values in float32, which leaves gaps of about 1e-7."""
