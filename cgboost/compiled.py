@@ -2,7 +2,7 @@
 
 A function that is compiled is written in loops over arrays, and has a twin in NumPy, which does the
 work where there is no numba, and is its test. Machine code is kept in the cache of numba: only the
-first call of an installation compiles.
+first call of an installation compiles. Loading numba takes a process half a second, once.
 """
 
 from __future__ import annotations
@@ -23,3 +23,17 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
 
     fast: Callable[..., Any] = numba.njit(cache=True)(function)
     return fast
+
+
+def interruptible(loop: Callable[..., Any], *arguments: Any) -> Any:
+    """What a compiled loop returns, or the Ctrl-C during it.
+
+    Ctrl-C strikes where numba packs the results in Python, and comes out as a SystemError.
+    """
+    try:
+        return loop(*arguments)
+    except SystemError as error:
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, KeyboardInterrupt):
+            cause = cause.__cause__
+        raise cause or error from None

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cgboost.arrays import Indices, Mask, Vector
-from cgboost.compiled import compiled
+from cgboost.compiled import compiled, interruptible
 from cgboost.pricing.label_loop import (
     N_ENDS,
     N_LABELS,
@@ -522,7 +522,7 @@ class _Labelling:
         )  # fmt: skip
         over, late = False, False
         while not (over or late):
-            labels, reached, here, over = _interruptible(
+            labels, reached, here, over = interruptible(
                 loop, labels, reached, firsts, kept, here, counts, WORK,
                 self.cost, graph.consumption, graph.lower, graph.upper, graph._nearest,
                 np.ascontiguousarray(self.near.T), bit, self._bounds_onward, self._next,
@@ -662,7 +662,7 @@ class _Labelling:
         lower, upper = graph.lower[0], graph.upper[0]
         n_cells = max(0, int(self._cell(upper.max(keepdims=True))[0])) + 1
         if (loop := compiled(least_onward)) is not None:
-            found: tuple[Vector, Indices] = _interruptible(
+            found: tuple[Vector, Indices] = interruptible(
                 loop, self.cost, graph.consumption[0], lower, upper, graph._step, float(CELLS),
                 n_cells, CELL_ROUNDING, graph.source, graph.sink,
             )  # fmt: skip
@@ -778,20 +778,6 @@ def _distinct(node: Indices, costs: Vector, used: Vector, visited: Bits) -> Indi
 def _until(time_limit: float | None) -> float:
     """When a time limit ends, by the clock."""
     return np.inf if time_limit is None else time.perf_counter() + time_limit
-
-
-def _interruptible(loop: Callable[..., Any], *arguments: Any) -> Any:
-    """What a compiled loop returns, or the Ctrl-C during it.
-
-    Ctrl-C strikes where numba packs the results in Python, and comes out as a SystemError.
-    """
-    try:
-        return loop(*arguments)
-    except SystemError as error:
-        cause: BaseException | None = error
-        while cause is not None and not isinstance(cause, KeyboardInterrupt):
-            cause = cause.__cause__
-        raise cause or error from None
 
 
 def _closure(consumption: Vector, source: int, sink: int) -> Vector:

@@ -56,7 +56,7 @@ from cgboost.estimators.common.training_rows import (
 from cgboost.estimators.linear.constraint_rows import ConstraintRows
 from cgboost.estimators.linear.feature_columns import FeatureColumns, constrained, free_columns
 from cgboost.estimators.linear.linear_constraints import check_constraints, read_constraints
-from cgboost.estimators.linear.path_points import PathPoint, fitted_at_once, priced_path
+from cgboost.estimators.linear.path_points import PathPoint, features_at_once, priced_path
 from cgboost.estimators.linear.scaling import (
     LOSS_OF_CONSTANT,
     UnitScaling,
@@ -452,7 +452,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         """The runs of a plan, without rounds where the problem is small and none is watched."""
         may = isinstance(plan, Certified) and plan.carried is None
         watched = self._is_watched or watch.callbacks(0)
-        runs = fitted_at_once(cast(Certified, plan)) if may and not watched else None
+        runs = features_at_once(cast(Certified, plan)) if may and not watched else None
         return super()._solve(plan, watch, records) if runs is None else runs
 
     # ------------------------------------------------------------------ what is fitted

@@ -1,4 +1,4 @@
-"""Linear models of a smooth loss without rounds: a fit, or a path of few features as one fit.
+"""Linear models without rounds: a fit, or a path of few features and a smooth loss as one fit.
 
 Where nobody watches the rounds, the problem of all features is solved along its prices, of which a
 fit has one, and all solutions are certified together
@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,21 +20,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cgboost.arrays import Vector
+from cgboost.arrays import Indices, Vector
+from cgboost.estimators.common.at_once import fitted_at_once, is_proven, run_of, solved_runs
 from cgboost.estimators.common.certified import (
     Certified,
     PathParameter,
     PointOfPath,
     simplest_first,
 )
-from cgboost.estimators.common.fitted_runs import FittedOutput, FittedRun
+from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.training_rows import HeldSets, TrainingRows
 from cgboost.estimators.linear.feature_columns import FEWEST_FEATURES
 from cgboost.forks import cached_property
 from cgboost.generation.callbacks import ValidationMonitor
-from cgboost.generation.history import StopReason
 from cgboost.masters.support_vector.priced_points import PricedPoints
-from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster
 from cgboost.optimizers.newton.priced_path import MOST_BY_HOMOTOPY, Unread
 from cgboost.optimizers.solver_choice import FEW_NUMBERS
 from cgboost.pricing.univariate.feature_pricer import STRATUM, Feature, FeaturePool
@@ -42,9 +41,6 @@ from cgboost.pricing.univariate.matrices import BlockFeatures
 
 MANY_NUMBERS = 2**21
 """Rows times features up to which features are held a second time, centred: 16 MB of them."""
-
-CROSSED = 1e-9
-"""A bound above its objective by this relative gap is no rounding, and no proof."""
 
 
 class PathPoint(PointOfPath):
@@ -113,15 +109,18 @@ class PricedPath:
     @property
     def proven(self) -> NDArray[np.intp]:
         """The points with a gap of at most tol."""
-        return np.flatnonzero(np.all([_proven(run, self.prepared._tol) for run in self.runs], 0))
+        return np.flatnonzero(np.all([is_proven(run, self.prepared._tol) for run in self.runs], 0))
+
+    def _functions(self, used: Indices) -> tuple[list[Any], NDArray[np.str_]]:
+        return [self.features[j] for j in used.tolist()], np.full(len(used), STRATUM)
 
     def model(self, number: int) -> Any:
         """The model of a point, as the loop leaves it after a single round."""
         model = copy.copy(self.prepared)
         setattr(model, self.parameter, float(self.values[number]))
         runs = [
-            _fitted(points, number, self.features.__getitem__, self.seconds, scores[number])
-            for points, scores in zip(self.runs, self.scores, strict=True)
+            run_of(run, number, self._functions, self.seconds, scores[number])
+            for run, scores in zip(self.runs, self.scores, strict=True)
         ]
         model._keep(model._certified(None, self.rows), runs, self.rows)
         model._calibrate(self.rows, None, 0.0)
@@ -156,7 +155,10 @@ def priced_path(
     setattr(first, parameter, float(values[0]))
     prices = values[0] / values if parameter == "alpha" else values / values[0]
     plan = first._certified(pool, rows)
-    runs = _solved_runs(plan, prices)
+    columns = _columns(pool, one_price=len(prices) == 1)
+    if columns is None or any(own.program != "qp" for own in plan.objectives):
+        return None
+    runs = solved_runs(plan, columns, prices, partial(_all_scores, pool))
     if runs is None:
         return None
     scaling = prepared._scaling
@@ -190,101 +192,36 @@ def priced_path(
     )
 
 
-def fitted_at_once(plan: Certified) -> list[FittedRun] | None:
-    """The runs of a plan, each as one round of the loop leaves it.
-
-    None where the loss is not smooth, or a proof is missing.
-    """
+def features_at_once(plan: Certified) -> list[FittedRun] | None:
+    """The runs of a plan, each as one round of the loop leaves it; None where there are none."""
     pool = plan.pool
-    if any(own.program != "qp" for own in plan.objectives):
+    linear = any(own.program == "lp" for own in plan.objectives)
+    columns = _columns(pool, one_price=True)
+    if columns is None or (linear and isinstance(columns, Unread)):
         return None
-    started = time.perf_counter()
-    runs = _solved_runs(plan, np.ones(1))
-    if runs is None or not all(_proven(points, plan.stop.tol).all() for points in runs):
-        return None
-    seconds = (time.perf_counter() - started) / len(runs)
-    return [_fitted(points, 0, pool.feature, seconds, {}) for points in runs]
+    return fitted_at_once(plan, columns, partial(_all_scores, pool), partial(_features, pool))
 
 
-def _solved_runs(plan: Certified, prices: Vector) -> list[PricedPoints] | None:
-    """The solutions of all runs at prices of their loss; None of runs that have no such way."""
-    pool = plan.pool
-    n_rows, count = pool.matrix.shape
+def _columns(pool: FeaturePool, *, one_price: bool) -> Any:
+    """All features, or how to read them; None where neither is quick."""
     if isinstance(pool.matrix, BlockFeatures):
         return None
-    if any(y.ndim > 1 for y in plan.y_of_runs):  # of joint outputs
-        return None
+    n_rows, count = pool.matrix.shape
     few = count <= FEWEST_FEATURES and n_rows * count <= FEW_NUMBERS
-    if len(prices) == 1 and not few:
-        read = partial(pool.values, 0)
-        columns: Any = Unread(pool.matrix.shape, read, pool.all_scores, *pool.entries())
-    elif count > MOST_BY_HOMOTOPY or n_rows * count > MANY_NUMBERS:
+    if one_price and not few:
+        read: Any = partial(pool.values, 0)
+        return Unread(pool.matrix.shape, read, pool.all_scores, *pool.entries())
+    if count > MOST_BY_HOMOTOPY or n_rows * count > MANY_NUMBERS:
         return None
-    else:
-        columns = pool.values(0, np.arange(count)).T
-    runs: list[PricedPoints] = []
-    for number, target in enumerate(plan.y_of_runs):
-        objective = plan.objectives[min(number, len(plan.objectives) - 1)]
-        master = objective.make_master(objective.make_loss(target, plan.weights), **plan.options)
-        if not isinstance(master, SupportVectorMaster):
-            return None
-        points = master.solved_along(
-            columns, prices, lambda r: (pool.all_scores(r), pool.errors(None, r))
-        )
-        if points is None:
-            return None
-        runs.append(points)
-    return runs
+    return pool.values(0, np.arange(count)).T
 
 
-def _proven(points: PricedPoints, tol: float) -> NDArray[np.bool_]:
-    """Which points have a gap of at most ``tol``."""
-    crossed = points.bound - points.objective > CROSSED * np.abs(points.objective)
-    return np.asarray((points.gap <= tol) & ~crossed)
+def _all_scores(pool: FeaturePool, responses: Vector) -> tuple[Vector, Vector]:
+    return pool.all_scores(responses), pool.errors(None, responses)
 
 
-def _fitted(
-    points: PricedPoints,
-    number: int,
-    feature: Callable[[int], Feature],
-    seconds: float,
-    scores: Mapping[str, float],
-) -> FittedRun:
-    """The run of a point, as one round of the loop leaves it."""
-    coef, intercept = points.coef[number], float(points.intercept[number])
-    used = np.flatnonzero(coef)
-    sizes = {STRATUM: float(np.abs(coef).sum())} if len(used) else {}
-    strata = np.full(len(used), STRATUM)
-    objective, gap = float(points.objective[number]), float(points.gap[number])
-    bound = min(float(points.bound[number]), objective)
-    history = {
-        "round": 0,
-        "columns": len(coef),
-        "active": len(used),
-        "objective": objective,
-        "bound": bound,
-        "gap": gap,
-        "evaluated": len(coef),
-        "stratum": "",
-        "seconds": seconds,
-        "master_seconds": seconds,
-        "pricing_seconds": 0.0,
-        **scores,
-    }
-    own = FittedOutput(
-        [feature(j) for j in used.tolist()], strata, [(coef[used], intercept)], sizes
-    )
-    return FittedRun(
-        outputs=[own],
-        objective=objective,
-        bound=bound,
-        gap=gap,
-        stop_reason=StopReason.OPTIMAL,
-        message="no column prices out",  # all of them are there
-        best_round=0,
-        history={name: np.array([value]) for name, value in history.items()},
-        level=np.nan,
-    )
+def _features(pool: FeaturePool, used: Indices) -> tuple[list[Any], NDArray[np.str_]]:
+    return [pool.feature(j) for j in used.tolist()], np.full(len(used), STRATUM)
 
 
 def _scores(

@@ -1,9 +1,10 @@
 """The optima of one restricted problem at many prices of its loss, each with its certificate.
 
-Columns are all there to be read, and the loss is smooth: the problems are solved along their prices
+Columns are all there to be read. Of a smooth loss the problems are solved along their prices
 (:mod:`cgboost.optimizers.newton.priced_path`), and what a round of the loop does for one of them is
 done for many at once. Objectives are evaluated at the coefficients, and bounds at pseudo-responses
-with the scores of all columns, as products of matrices.
+with the scores of all columns, as products of matrices. Of a linear program there is the vertex at
+one price.
 """
 
 from __future__ import annotations
@@ -13,15 +14,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cgboost._solvers import SolverFailure
 from cgboost.arrays import Vector
+from cgboost.losses import SupportVectorLoss
 from cgboost.losses.dual.support_vector import ZERO_SUM
 from cgboost.losses.loss import WeightedLoss
 from cgboost.optimizers.newton.priced_path import Unread, is_quick, minimise_along
 from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
+from cgboost.optimizers.simplex.primal_simplex import PrimalSimplex
 from cgboost.penalties.penalty import DualForm, sizes
 
 OUTPUTS_AT_A_TIME = 2**17
 """Outputs, rows times prices, that are evaluated at once: 1 MB of them, and of what follows."""
+
+VERTEX_GAP = 1e-8
+"""Relative gap of a vertex that has kept its digits."""
 
 Scores = Callable[[Vector], tuple[Vector, Vector]]
 """Scores of all columns and bounds on their errors, both of shape (n_columns, n_prices), for
@@ -99,6 +106,38 @@ def solved_along(
     for k in found.tolist():
         scales[k] = form.gap_scale(_AtPrice(loss, float(prices[k])), float(objective[k]))
     return PricedPoints(coef, intercept, objective, bound, np.abs(objective - bound) / scales)
+
+
+def solved_at_vertex(
+    loss: SupportVectorLoss, form: DualForm, columns: Vector, scores: Scores
+) -> PricedPoints | None:
+    """The optimum of a linear program over all columns; None where it is not found to all digits.
+
+    Parameters
+    ----------
+    loss : SupportVectorLoss
+    form : DualForm
+        For which :meth:`PrimalSimplex.takes` is true.
+    columns : ndarray of shape (n_rows, n_columns)
+    scores : callable
+    """
+    live = PrimalSimplex(loss, form)
+    live.add(columns.T)
+    try:
+        point = live.solve(None)
+    except SolverFailure:
+        return None
+    objective = form.value(point.coef, point.intercept) + loss.value(point.output)
+    response = loss.feasible(point.response, balanced=form.offset == "free")
+    found, errors = scores(response[:, None])
+    size = sizes(found, two_sided=form.two_sided) + errors
+    largest = max(1.0, float(size.max(initial=0.0)) / form.threshold)
+    bound = max(loss.gain(np.zeros_like(response)), loss.gain(response / largest))
+    gap = abs(objective - bound) / form.gap_scale(loss, objective)
+    if not gap <= VERTEX_GAP:
+        return None
+    numbers = (np.array([number]) for number in (point.intercept, objective, bound, gap))
+    return PricedPoints(point.coef[None], *numbers)
 
 
 def _combined(coef: Vector, columns: Vector | Unread) -> Vector:

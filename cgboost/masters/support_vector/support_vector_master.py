@@ -307,7 +307,8 @@ class SupportVectorMaster:
     def solved_along(self, columns: Any, prices: Vector, scores: Scores) -> PricedPoints | None:
         """The optima at many prices of the loss, in units of the present one, all at once.
 
-        None for other problems than those of a smooth loss and sparse coefficients.
+        None for other problems than those of a smooth loss and sparse coefficients, and linear
+        programs at one price over columns that are held.
 
         Parameters
         ----------
@@ -321,11 +322,18 @@ class SupportVectorMaster:
         loss = self._objective_loss if self._curved_loss is None else self._curved_loss
         plain = self.form.threshold > 0 and self.form.radius is None and not self.form.n_free
         plain = plain and not self.form.charges_offset and self._solver == "auto"
-        if not (plain and isinstance(loss, RowwiseLoss)):
+        linear = len(prices) == 1 and isinstance(columns, np.ndarray)
+        linear = linear and PrimalSimplex.takes(loss, self.form)
+        if not (plain and (linear or isinstance(loss, RowwiseLoss))):
             return None
-        from cgboost.masters.support_vector.priced_points import solved_along  # paths alone need it
+        # paths and small problems alone need it
+        from cgboost.masters.support_vector.priced_points import solved_along, solved_at_vertex
 
-        if (points := solved_along(loss, self.form, columns, prices, scores)) is None:
+        if isinstance(loss, RowwiseLoss):
+            points = solved_along(loss, self.form, columns, prices, scores)
+        else:
+            points = solved_at_vertex(loss, self.form, columns, scores)
+        if points is None:
             return None
         nothing = RestrictedPoint(np.zeros(0), 0.0, np.zeros(1), np.zeros(0))
         shift = self._to_objective.invert(nothing).intercept

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cgboost.arrays import Indices, Vector
-from cgboost.compiled import compiled
+from cgboost.compiled import compiled, interruptible
 from cgboost.tolerances import SMALLEST
 
 Numbers = NDArray[np.intp]
@@ -53,7 +53,7 @@ def descended(
         return None
     columns = entries.data, entries.indices, entries.indptr, places
     model = weights, response, start, charge, ridge, positive, free_offset
-    x, offset, done = loop(*columns, *model, DESCENT_SHARE, DESCENT_SWEEPS)
+    x, offset, done = interruptible(loop, *columns, *model, DESCENT_SHARE, DESCENT_SWEEPS)
     return (x, offset) if done else None
 
 

@@ -276,9 +276,10 @@ class PrimalSimplex:
         """How rates follow from the offset and the coefficients, shape (len(variables), n_x)."""
         own, count = self.variables, self.columns.count
         free = self._offset + 1 - self._first
-        entries = np.ones((len(variables), free + count))
-        entries[:, free:] = self.columns.scaled(np.arange(count), own.row[variables])
-        entries *= -own.sign[variables, None]
+        entries, sign = np.empty((len(variables), free + count)), -own.sign[variables, None]
+        scaled = self.columns.scaled(np.arange(count), own.row[variables])
+        entries[:, :free] = sign
+        np.multiply(scaled, sign, out=entries[:, free:])
         return entries
 
     def _open(self) -> KinkedVertex:

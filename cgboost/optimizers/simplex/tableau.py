@@ -159,7 +159,8 @@ def exchanged(matrix: Vector, rows: Indices, columns: Indices) -> Vector:
     """
     inverse = np.linalg.inv(matrix[np.ix_(rows, columns)])
     share, crossing = matrix[:, columns] @ inverse, matrix[rows]
-    result: NDArray[np.float64] = matrix - share @ crossing
+    result: NDArray[np.float64] = share @ crossing
+    np.subtract(matrix, result, out=result)
     result[:, columns] = share
     result[rows] = -inverse @ crossing
     result[np.ix_(rows, columns)] = inverse

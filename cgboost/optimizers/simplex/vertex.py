@@ -74,10 +74,10 @@ class KinkedVertex:
     def slopes_are(self, slopes: Vector) -> None:
         """The upper and the lower slope at each kink, shape (2, n_quantities)."""
         self._slopes = slopes
-        self._upper, self._lower = slopes[:, self.at_zero]
+        self._upper, self._lower = slopes.take(self.at_zero, axis=1)
         self._most = (1.0 + VIOLATION) * self._upper
         self._least = self._lower - VIOLATION * self._upper
-        self._ends = slopes[:, self.others]
+        self._ends = slopes.take(self.others, axis=1)
         self._jump = self._ends[0] - self._ends[1]
 
     @property

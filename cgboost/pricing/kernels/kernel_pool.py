@@ -430,14 +430,18 @@ class KernelPool:
             values = self.values_on(*wanted, None)
         columns = []
         for stratum, index, value in zip(strata, indices, values, strict=True):
-            family = self.families[stratum]
-            centre = single(family.kernel.centres(self.X, slice(index, index + 1)))
-            hypothesis = KernelHypothesis(family, int(index), centre)
+            hypothesis, family = self.function(stratum, index), self.families[stratum]
             key = family.name, int(index)
             if family.kernel.is_precomputed:
                 value = value.astype(self.data.dtype, copy=False)
             columns.append(Column(value, key=key, hypothesis=hypothesis, stratum=family.name))
         return columns
+
+    def function(self, stratum: int, index: int) -> KernelHypothesis:
+        """The basis function K(·, x_index) of one kernel."""
+        family = self.families[stratum]
+        centre = single(family.kernel.centres(self.X, slice(index, index + 1)))
+        return KernelHypothesis(family, int(index), centre)
 
     def values(self, stratum: int, indices: Indices) -> Matrix:
         """Columns as rows of an array, shape (n_wanted, n_rows)."""

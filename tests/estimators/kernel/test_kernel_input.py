@@ -216,7 +216,7 @@ def test_strings_in_any_form(kernel: Any, form: str) -> None:
     forms = COLUMNS | {"words": np.array, "polars": pl.Series}
     library = KernelLibrary({"own": kernel}, normalize=True)
     fitted = model(library).fit(forms[form](made), y, eval_set=(forms[form](made[:9]), y[:9]))
-    listed = model(library).fit(made, y)
+    listed = model(library).fit(made, y, eval_set=(made[:9], y[:9]))
     assert fitted.n_features_in_ == 1
     assert fitted.objective_ == listed.objective_
     np.testing.assert_array_equal(fitted.predict(forms[form](made[:5])), listed.predict(made[:5]))

@@ -64,7 +64,8 @@ def test_classifiers_of_single_precision(kind: Any, penalty: Any) -> None:
 @pytest.mark.slow
 def test_centres_of_several_classes_are_kept_once() -> None:
     """As rows of their own, which are sparse."""
-    model = CGBoostClassifier(LIBRARY, penalty="l1", C=5.0).fit(sp.csr_array(DENSE), Y3)
+    model = CGBoostClassifier(LIBRARY, penalty="l1", C=5.0, columns_per_round=20)
+    model.fit(sp.csr_array(DENSE), Y3)
     centres = [h.centre for run in model._runs for o in run.outputs for h in o.hypotheses]
     assert all(sp.issparse(centre) and centre.shape == (1, 25) for centre in centres)
     assert len(set(map(id, centres))) <= len(DENSE) < len(centres)  # each row is kept once

@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from cgboost import ColumnGeneration
+from cgboost.compiled import interruptible
 from cgboost.generation.history import StopReason
 from cgboost.integer import RestrictedMaster, listing
 from cgboost.integer.decomposition import ModelError
@@ -363,9 +364,9 @@ def test_ctrl_c_in_a_compiled_loop_is_ctrl_c() -> None:
         raise SystemError("returned a result with an exception set") from cause
 
     with pytest.raises(KeyboardInterrupt):
-        labelling._interruptible(struck, KeyboardInterrupt())
+        interruptible(struck, KeyboardInterrupt())
     with pytest.raises(SystemError):
-        labelling._interruptible(struck, ValueError())
+        interruptible(struck, ValueError())
 
 
 TSPLIB = """NAME : small
