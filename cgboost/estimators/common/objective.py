@@ -117,8 +117,17 @@ class ColumnFamily(ABC):
     def prepared(
         self, pool: Any, master: Any, pricer: Any, again: Callable[[], Any]
     ) -> tuple[Any, Any]:
-        """Master and pricer of a run, as the loop gets them; ``again()`` makes such a master."""
+        """Master and pricer of a run, as the loop gets them; ``again()`` makes such a master.
+
+        The master is told how many columns to expect, which chooses the optimizer.
+        """
+        if expected := self.expected_columns(pool):
+            master.expected_columns = expected
         return master, pricer
+
+    def expected_columns(self, pool: Any) -> int:
+        """How many columns may be needed; 0 where no optimizer is to be chosen by it."""
+        return 0
 
     def most_columns(self, n_rows: int) -> int | None:
         """Columns at most, where that is not ``max_columns`` alone."""

@@ -305,16 +305,16 @@ class KernelColumns(ColumnFamily):
         count = min(MOST_PER_ROUND, share * super().columns_per_round(pool, n_rows))
         return max(LEAST_TO_THE_END, count) if ended else count
 
+    def expected_columns(self, pool: KernelPool) -> int:
+        """All of them, of a linear program."""
+        return len(pool.strata) * int(pool.X.shape[0]) if self.is_of_columns else 0
+
     def prepared(
         self, pool: KernelPool, master: Any, pricer: Any, again: Callable[[], Any]
     ) -> tuple[Any, Any]:
-        """A support vector machine, where the problem is one, to be solved to the end.
-
-        Of a linear program also how many columns to expect, which chooses the optimizer.
-        """
+        """A support vector machine, where the problem is one, to be solved to the end."""
+        master, pricer = super().prepared(pool, master, pricer, again)
         penalty = self.penalty
-        if self.is_of_columns:
-            master.expected_columns = pool.X.shape[0]  # a vertex has at most as many as rows
         if not (isinstance(penalty, RKHS) and self.at_once == TO_THE_END):
             return master, pricer
         from cgboost.masters.rkhs.rkhs_master import MachineMaster, WholeRKHSMaster

@@ -71,6 +71,10 @@ class StumpColumns(ColumnFamily):
         """A share of the rows, and some at least."""
         return max(FEWEST_STUMPS, super().columns_per_round(pool, n_rows))
 
+    def expected_columns(self, pool: StumpPool) -> int:
+        """All of them, or as many as a vertex has: at most one for each row."""
+        return min(pool.size(0), len(pool.X))
+
     def described(
         self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
     ) -> Table:
@@ -113,6 +117,10 @@ class LearnerColumns(ColumnFamily):
     def columns_per_round(self, pool: LearnerPricer, n_rows: int) -> int:
         """One: the seed alone rarely makes two learners differ."""
         return 1
+
+    def expected_columns(self, pool: LearnerPricer) -> int:
+        """As many as a vertex has: at most one for each row."""
+        return int(pool.X.shape[0])
 
     def described(
         self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows

@@ -33,7 +33,7 @@ from cgboost.optimizers.simplex.tableau import Tableau, exchanged
 from cgboost.optimizers.simplex.vertex import KinkedVertex, StepOutcome
 from cgboost.optimizers.solver_options import check_time, deadline_of
 from cgboost.penalties.penalty import DualForm
-from cgboost.tolerances import COEFFICIENT_ROUNDING
+from cgboost.tolerances import COEFFICIENT_ROUNDING, EPSILON
 
 PERTURBATION = 1e-11
 """Kinks are moved by up to this, relative to the largest target, so that no two are in one place
@@ -465,10 +465,9 @@ class PrimalSimplex:
         least = COEFFICIENT_ROUNDING * float(np.abs(scaled).max(initial=0.0))
         least = max(least, self._nothing)  # moves no output by more than kinks were moved
         noise = (np.abs(scaled) if self.form.two_sided else scaled) < least
-        output = self._output
-        if scaled[noise].any():
-            scaled[noise] = 0.0
-            output = self._combined(z)
+        scaled[noise] = 0.0
+        z[:free] *= np.abs(z[:free]) > EPSILON * self._nothing  # rounding of moved kinks
+        output = self._output if np.array_equal(z, self._exact) else self._combined(z)
         coef = scaled / self.columns.scales
         intercept = float(z[0]) if free else 0.0
         return RestrictedPoint(
