@@ -5,8 +5,8 @@ over a width that shrinks from stage to stage (Mangasarian, *A finite Newton met
 classification*, 2002; Keerthi, DeCoste, JMLR 6, 2005), steps by the rows that bend or by the
 features, whichever are fewer, and by conjugate gradients where both are many. Where coefficients
 are sparse, a step is among those that have or take a sign (Andrew, Gao, *Scalable training of
-L1-regularized log-linear models*, 2007); what it leaves, and piecewise linear losses, are for column
-generation, which begins with the columns that the model uses.
+L1-regularized log-linear models*, 2007). What 30 steps leave, and piecewise linear losses, are for
+column generation, which begins with the columns that the model uses.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def come_nearer(search: Search, tol: float) -> None:
         kinks = problem.penalty.threshold or problem.positive
         if not (kinks and problem.rows.sharp):
             _by_newton(search, STEPS_OF_SIGNS if kinks else MOST_NEWTON_STEPS)
-        if kinks and not search.ended:
+        if (kinks or problem.rows.sharp) and not search.ended:
             _by_columns(search, _restricted(problem, search.best), tol)
             search.dual = problem.dual_at(search.dual.response)  # with its scores
 

@@ -28,8 +28,11 @@ from cgboost.proofs.rows import Rows, rows_of
 NEARLY_WHOLE = 0.999
 """A dual point that is no better when it is this much shorter is not too long."""
 
-SHARE_FOUND = 1e-2
-"""Digits of the best share of a dual point: what is missed is of their square."""
+SHARE_FOUND = 1e-3
+"""Relative accuracy of the best share of a dual point: what is missed is of its square."""
+
+MIDDLE, SMALLEST_SHARE = 0.1, 1e-12
+"""A share below this part of an interval is looked for again in a smaller one, which ends here."""
 
 Intercept = Literal["free", "charged", "none"]
 
@@ -198,8 +201,12 @@ class LinearProblem:
 
         if loss(1.0) <= loss(NEARLY_WHOLE):
             return 1.0
-        near = {"xatol": SHARE_FOUND}
-        return float(minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded", options=near).x)
+        share, high = 0.0, 1.0
+        while share < MIDDLE * high and high > SMALLEST_SHARE:
+            near = {"xatol": SHARE_FOUND * high}
+            share = minimize_scalar(loss, bounds=(0.0, high), method="bounded", options=near).x
+            high *= 2.0 * MIDDLE if share < MIDDLE * high else 1.0
+        return float(share)
 
     def parts(self, point: Point, dual: DualPoint) -> tuple[Vector, Vector]:
         """The parts of the gap: of the rows, and of the features (of a charged intercept, last)."""
