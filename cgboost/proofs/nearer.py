@@ -90,6 +90,10 @@ FLAT = 1e-12
 CG_STEPS = 100
 """Steps of conjugate gradients for one step of Newton's method, at most."""
 
+FEW_FEATURES = 300
+"""Column generation with ½‖w‖² takes all features: where Newton's method has no digits left, and
+there are so few of them."""
+
 FEATURES_PER_ROUND = 100
 """Columns that may enter in one round of column generation."""
 
@@ -148,7 +152,8 @@ def come_nearer(search: Search, tol: float) -> None:
         kinks = problem.penalty.threshold or problem.positive
         if not (kinks and problem.rows.sharp):
             _by_newton(search, STEPS_OF_SIGNS if kinks else MOST_NEWTON_STEPS)
-        if (kinks or problem.rows.sharp) and not search.ended:
+        few = problem.rows.sharp and problem.X.shape[1] <= FEW_FEATURES
+        if (kinks or few) and not search.ended:
             _by_columns(search, _restricted(problem, search.best), tol)
             search.dual = problem.dual_at(search.dual.response)  # with its scores
 
