@@ -150,11 +150,13 @@ def come_nearer(search: Search, tol: float) -> None:
         _by_columns(search, problem.restricted(search.best), tol)
     else:
         kinks = problem.penalty.threshold or problem.positive
+        start, bound = search.best, search.dual.bound
         if not (kinks and problem.rows.sharp):
             _by_newton(search, STEPS_OF_SIGNS if kinks else MOST_NEWTON_STEPS)
         few = problem.rows.sharp and problem.X.shape[1] <= FEW_FEATURES
         if (kinks or few) and not search.ended:
-            _by_columns(search, _restricted(problem, search.best), tol)
+            start = search.best if search.dual.bound > bound else start  # else it led nowhere
+            _by_columns(search, _restricted(problem, start), tol)
             search.dual = problem.dual_at(search.dual.response)  # with its scores
 
 

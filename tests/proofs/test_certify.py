@@ -371,6 +371,7 @@ def test_rows_in_any_form() -> None:
     [
         SGDClassifier(loss="huber", alpha=1.0, tol=None, max_iter=5),
         SGDClassifier(loss="modified_huber", alpha=0.1, tol=None, max_iter=5),
+        SGDClassifier(loss="squared_hinge", penalty="elasticnet"),
         Ridge(positive=True),
     ],
 )
