@@ -90,7 +90,7 @@ FLAT = 1e-12
 CG_STEPS = 100
 """Steps of conjugate gradients for one step of Newton's method, at most."""
 
-FEW_FEATURES = 300
+MOST_FEATURES_OF_SQUARES = 300
 """Column generation with ½‖w‖² takes all features: where Newton's method has no digits left, and
 there are so few of them."""
 
@@ -153,7 +153,7 @@ def come_nearer(search: Search, tol: float) -> None:
         start, bound = search.best, search.dual.bound
         if not (kinks and problem.rows.sharp):
             _by_newton(search, STEPS_OF_SIGNS if kinks else MOST_NEWTON_STEPS)
-        few = problem.rows.sharp and problem.X.shape[1] <= FEW_FEATURES
+        few = problem.rows.sharp and problem.X.shape[1] <= MOST_FEATURES_OF_SQUARES
         if (kinks or few) and not search.ended:
             start = search.best if search.dual.bound > bound else start  # else it led nowhere
             _by_columns(search, _restricted(problem, start), tol)
