@@ -243,8 +243,9 @@ class NearProblem:
         self.columns = [columns[j] for j in kept]
         coef, intercept = coef[kept], float(np.ravel(result.intercept)[0]) - self.centre
         best = self.model(coef, intercept, coef @ values[kept] + intercept)
-        gains = float(self.rows.gains(self.response).sum())
-        room = self.set_level - gains + allowance(self.rows.rounding(self.response))
+        gains = self.rows.gains(self.response)
+        allowed = allowance(self.rows.rounding(self.response, gains))
+        room = self.set_level - float(gains.sum()) + allowed
         self.room = max(room, LEAST_ROOM * self.set_level)
         self.best = best
         self.values = values[kept]
@@ -377,7 +378,8 @@ class NearProblem:
         if self.offset == "penalized":
             most = max(most, abs(float(u.sum()) + sign * value.offset))
         u /= most
-        gain = float(self.rows.gains(u).sum()) - allowance(self.rows.rounding(u))
+        gains = self.rows.gains(u)
+        gain = float(gains.sum()) - allowance(self.rows.rounding(u, gains))
         return new, most * (self.set_level - gain)
 
 

@@ -4,7 +4,9 @@ Where the penalty is ½‖w‖², Newton's method without a dictionary: the loss
 over a width that shrinks from stage to stage (Mangasarian, *A finite Newton method for
 classification*, 2002; Keerthi, DeCoste, JMLR 6, 2005), steps by the rows that bend or by the
 features, whichever are fewer, and by conjugate gradients where both are many. Where coefficients
-are sparse, column generation begins with the columns that the model uses.
+are sparse, a step is among those that have or take a sign (Andrew, Gao, *Scalable training of
+L1-regularized log-linear models*, 2007). What 30 steps leave, and piecewise linear losses, are for
+column generation, which begins with the columns that the model uses.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ from scipy import sparse
 from scipy.linalg import cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 
-from cgboost.arrays import Indices, Vector
+from cgboost.arrays import Vector
 from cgboost.generation.history import Round
 from cgboost.generation.loop import ColumnGeneration
 from cgboost.generation.protocols import MasterState
+from cgboost.kernels.sparse_rows import squared_norms
 from cgboost.masters.support_vector.support_vector_master import SupportVectorMaster, WarmStart
 from cgboost.optimizers.interior_point.normal_equations import cholesky
 from cgboost.pricing.scans.scan import StrataPricer
@@ -53,6 +56,20 @@ LEVEL_ENOUGH = 0.1
 """A step ends where the slope along it is this share of the first one. Losses that are nearly
 piecewise linear have long straight pieces, and halving steps alone would take many."""
 
+STEPS_OF_SIGNS = 30
+"""Newton steps at most where coefficients are sparse; column generation does the rest."""
+
+RIDGE, SOFTER = 0.1, 0.3
+"""Share of the mean curvature of the features that is added to a Hessian where the penalty has none
+(Levenberg, Marquardt), and what it is multiplied by after a whole step."""
+
+STEEPER, MOST_RIDGE = 30.0, 1e6
+"""And after a step that was halved in vain, and at most."""
+
+MOST_HALVED, SUFFICIENT = 5, 1e-4
+"""A step among coefficients of fixed signs is halved at most so often, until it gains this share of
+what its slope promises."""
+
 SHORTEST_STEP = 1e-8
 """A step cut below this share of its first trial cannot lower the objective in floating point."""
 
@@ -72,6 +89,10 @@ FLAT = 1e-12
 
 CG_STEPS = 100
 """Steps of conjugate gradients for one step of Newton's method, at most."""
+
+MOST_FEATURES_OF_SQUARES = 300
+"""Column generation with ½‖w‖² takes all features: where Newton's method has no digits left, and
+there are so few of them."""
 
 FEATURES_PER_ROUND = 100
 """Columns that may enter in one round of column generation."""
@@ -127,11 +148,16 @@ def come_nearer(search: Search, tol: float) -> None:
     problem = search.problem
     if isinstance(problem, FamilyProblem):
         _by_columns(search, problem.restricted(search.best), tol)
-    elif problem.penalty.threshold or problem.positive:
-        _by_columns(search, _restricted(problem, search.best), tol)
-        search.dual = problem.dual_at(search.dual.response)  # with its scores
     else:
-        _by_newton(search)
+        kinks = problem.penalty.threshold or problem.positive
+        start, bound = search.best, search.dual.bound
+        if not (kinks and problem.rows.sharp):
+            _by_newton(search, STEPS_OF_SIGNS if kinks else MOST_NEWTON_STEPS)
+        few = problem.rows.sharp and problem.X.shape[1] <= MOST_FEATURES_OF_SQUARES
+        if (kinks or few) and not search.ended:
+            start = search.best if search.dual.bound > bound else start  # else it led nowhere
+            _by_columns(search, _restricted(problem, start), tol)
+            search.dual = problem.dual_at(search.dual.response)  # with its scores
 
 
 # ------------------------------------------------------------------- column generation
@@ -157,12 +183,9 @@ def _by_columns(search: Search, restricted: Restricted, tol: float) -> None:
 
 def _restricted(problem: LinearProblem, given: Point) -> Restricted:
     """The problem over the features that a model uses, and a pricer of all."""
-    X, n_rows = problem.X, problem.X.shape[0]
-    coef, intercept = given.coef, problem.factor * given.intercept
-    if problem.charged:  # one more feature
-        ones = np.full((n_rows, 1), problem.scale)
-        X = sparse.hstack([X, ones], format="csc") if problem.is_sparse else np.hstack([X, ones])
-        coef, intercept = np.append(coef, given.intercept / problem.scale), 0.0
+    X = problem.charged_columns
+    coef = problem.charged_coefficients(given.coef, given.intercept)
+    intercept = 0.0 if problem.charged else problem.factor * given.intercept
     pool = FeaturePool(X, scales=np.full(X.shape[1], 1.0 / problem.factor))
     used = np.flatnonzero(coef)
     columns = pool.columns([0] * len(used), used.tolist())
@@ -185,10 +208,10 @@ def _restricted(problem: LinearProblem, given: Point) -> Restricted:
     return Restricted(master, StrataPricer(pool), FEATURES_PER_ROUND, point)
 
 
-# ------------------------------------------------------------------- ½‖w‖²: Newton's method
+# ------------------------------------------------------------------- Newton's method
 
 
-def _by_newton(search: Search) -> None:
+def _by_newton(search: Search, most: int) -> None:
     problem = cast(LinearProblem, search.problem)
     at = search.best
     width = first = _first_width(search) if problem.rows.sharp else 0.0
@@ -198,7 +221,7 @@ def _by_newton(search: Search) -> None:
         for point, left in _newton(problem, rows, at):
             at, steps = point, steps + 1
             response = rows.response(at.output)
-            if search.offer(point, response) or steps >= MOST_NEWTON_STEPS:
+            if search.offer(point, response) or steps >= most:
                 return
             if width and left < SETTLED_SHARE * _moved(rows, response, centre):
                 break
@@ -235,38 +258,60 @@ def _moved(rows: Rows, response: Vector, centre: Vector) -> float:
 
 def _newton(problem: LinearProblem, rows: Rows, start: Point) -> Iterator[tuple[Point, float]]:
     """Newton steps: where they end, and what the step was to gain."""
-    output = start.output
+    output, ridge, factor = start.output, RIDGE, problem.factor
     w = problem.charged_coefficients(start.coef, start.intercept)
     b = np.asarray(0.0 if problem.charged else start.intercept, dtype=np.float64)
-    free, factor = problem.intercept == "free", problem.factor
-
-    def out(v: Vector, shift: Any) -> Vector:
-        if problem.charged:
-            v, shift = v[:-1], problem.scale * v[-1]
-        return np.asarray(factor * (problem.X @ v + shift))
-
-    def back(r: Vector) -> Vector:
-        s = factor * np.asarray(problem.X.T @ r)
-        return np.append(s, factor * problem.scale * r.sum()) if problem.charged else s
-
+    X = problem.charged_columns
     while True:
         response = rows.response(output)
-        slope = back(response) - w
-        tilt = factor * response.sum(axis=0) if free else np.zeros_like(b)
+        signs, slope = _slope(problem, w, factor * np.asarray(X.T @ response))
+        tilt = factor * response.sum(axis=0) if problem.intercept == "free" else np.zeros_like(b)
         rounding = ZERO_TILT * factor * float(np.abs(response).sum())
         tilt = np.where(np.abs(tilt) > rounding, tilt, 0.0)
-        move, shift = _direction(problem, rows, output, slope, tilt, out, back)
+        move, places = np.zeros_like(w), slice(None) if signs is None else np.flatnonzero(signs)
+        own = X if signs is None or signs.all() else X[:, places]
+        move[places], shift = _direction(problem, rows, own, output, slope[places], tilt, ridge)
         promise = float(np.vdot(slope, move)) + float(np.vdot(tilt, shift))
         if not promise > 0:
             return
-        along = out(move, shift)
-        step = _step(rows, output, along, w, move, promise)
+        if signs is None:
+            along = factor * (X @ move + shift)
+            step = _step(rows, output, along, w, move, promise)
+            w, b, output = w + step * move, b + step * shift, output + step * along
+        else:
+            present = float(rows.values(output).sum()) + problem.penalty.value(w)
+            for step in 0.5 ** np.arange(MOST_HALVED):
+                v = w + step * move
+                v[v * signs < 0] = 0.0
+                output = factor * (X @ v + b + step * shift)
+                lost = present - float(rows.values(output).sum()) - problem.penalty.value(v)
+                if lost >= SUFFICIENT * step * promise:
+                    break
+            else:
+                if (ridge := STEEPER * ridge) > MOST_RIDGE:
+                    return
+                output = factor * (X @ w + b)
+                continue
+            w, b, ridge = v, b + step * shift, ridge * (SOFTER if step == 1.0 else 1.0 / step)
         if not step > 0:
             return
-        w, b, output = w + step * move, b + step * shift, output + step * along
         own, at = (w[:-1], problem.scale * w[-1]) if problem.charged else (w, b)
         end = float(at) if np.ndim(at) == 0 else at
         yield problem.with_output(own, end, output), 0.5 * promise
+
+
+def _slope(problem: LinearProblem, w: Vector, scores: Vector) -> tuple[Vector | None, Vector]:
+    """The sign that each coefficient has or takes, and the slope; None where there are no kinks.
+
+    A coefficient of 0 whose score is below the threshold has neither.
+    """
+    penalty = problem.penalty
+    slope = scores - penalty.quadratic * w
+    if not (penalty.threshold or problem.positive):
+        return None, slope
+    enters = np.where(problem.positive, scores, np.abs(scores)) > penalty.threshold
+    signs = np.where(w != 0, np.sign(w), np.sign(scores) * enters)
+    return signs, np.where(signs != 0, slope - penalty.threshold * signs, 0.0)
 
 
 def _step(
@@ -298,31 +343,33 @@ def _step(
 def _direction(
     problem: LinearProblem,
     rows: Rows,
+    X: Any,
     output: Vector,
     slope: Vector,
     tilt: Any,
-    out: Callable[[Vector, Any], Vector],
-    back: Callable[[Vector], Vector],
+    ridge: float,
 ) -> tuple[Vector, Any]:
-    """The Newton direction of coefficients and free intercept."""
+    """The Newton direction of the coefficients of X and of a free intercept."""
     free = problem.intercept == "free"
+    steep = problem.penalty.quadratic
     if output.ndim == 1:
-        bent = rows.curvature(output)
+        bent = problem.factor**2 * rows.curvature(output)
         counting = np.flatnonzero(bent > SMALLEST)
+        steep = steep or ridge * float(bent @ squared_norms(X)) / max(1, len(slope)) or 1.0
         most = SPARSE_SOLVED_DIRECTLY if problem.is_sparse else SOLVED_DIRECTLY
         if min(len(counting), len(slope)) <= most:
+            B = X if len(counting) == len(bent) else X[counting]
             all_bent = problem.factor**2 * rows.most_bent(output)
-            return _solved(problem, bent[counting], counting, slope, float(tilt), all_bent)
+            return _solved(B, bent[counting], steep, slope, float(tilt), all_bent, free=free)
     n, size = slope.size, int(np.size(tilt)) if free else 0
     bend = rows.bending(output)
 
     def product(v: Vector) -> Vector:
         move = v[:n].reshape(slope.shape)
         shift = v[n:].reshape(np.shape(tilt)) if free else np.zeros(np.shape(tilt))
-        pulled = bend(out(move, shift))
-        own = move + back(pulled)
-        ends = problem.factor * np.ravel(pulled.sum(axis=0)) if free else np.zeros(0)
-        return np.concatenate([own.ravel(), ends])
+        pulled = problem.factor * bend(problem.factor * (X @ move + shift))
+        ends = np.ravel(pulled.sum(axis=0)) if free else np.zeros(0)
+        return np.concatenate([(steep * move + X.T @ pulled).ravel(), ends])
 
     right = np.concatenate([slope.ravel(), np.ravel(tilt)[:size]])
     operator = LinearOperator((n + size, n + size), matvec=product, dtype=np.float64)
@@ -333,54 +380,44 @@ def _direction(
 
 
 def _solved(
-    problem: LinearProblem,
+    X: Any,
     bent: Vector,
-    counting: Indices,
+    steep: float,
     slope: Vector,
     tilt: float,
     all_bent: float,
+    *,
+    free: bool,
 ) -> tuple[Vector, Any]:
-    """By a factor of the Hessian I + BᵀDB, B = factor·X of the rows that bend, or over these rows.
+    """By a factor of the Hessian qI + XᵀDX, X of the rows that bend, or over these rows.
 
-    With M = D⁻¹ + BBᵀ the inverse is I − BᵀM⁻¹B, and the intercept's Schur complement uᵀM⁻¹u.
+    With M = qD⁻¹ + XXᵀ the inverse is (I − XᵀM⁻¹X)/q, and the intercept's Schur complement 1ᵀM⁻¹1.
     Where no row bends for the intercept it moves first, alone, as if all did (``all_bent``).
     """
-    B = problem.factor * problem.X[counting]
-    if problem.charged:
-        ones = np.full((len(counting), 1), problem.factor * problem.scale)
-        B = sparse.hstack([B, ones], format="csr") if problem.is_sparse else np.hstack([B, ones])
-    u = np.full(len(counting), problem.factor)
-    free = problem.intercept == "free"
-    if not len(counting):
-        return _flat(slope, tilt, all_bent)
-    if len(counting) <= len(slope):
-        M = B @ B.T
-        M = M.toarray() if sparse.issparse(M) else M
-        M[np.diag_indices_from(M)] += 1.0 / bent
-        factors = cholesky(M)[0], True
-        across = np.asarray(B @ slope)
-        if not free:
-            return slope - B.T @ cho_solve(factors, across), np.asarray(0.0)
-        solved = cho_solve(factors, np.column_stack([across, u]))
-        left = float(u @ solved[:, 1])
+    if not len(bent):
+        return _flat(slope / steep, tilt, all_bent)
+    by_rows = len(bent) <= len(slope)
+    root = np.sqrt(bent)
+    if by_rows:
+        H, right, border = X @ X.T, np.asarray(X @ slope) / steep, np.ones(len(bent))
+    else:
+        own = X.multiply(root[:, None]).tocsr() if sparse.issparse(X) else X * root[:, None]
+        H, right, border = own.T @ own, slope, np.asarray(own.T @ root)
+    H = H.toarray() if sparse.issparse(H) else H
+    H[np.diag_indices_from(H)] += steep / bent if by_rows else steep
+    solved = cho_solve(
+        (cholesky(H)[0], True), np.column_stack([right, border] if free else [right])
+    )
+    by_slope, shift = solved[:, 0], 0.0
+    if free:
+        by_border = solved[:, 1]
+        left = float(border @ by_border)
+        left = left if by_rows else float(bent.sum()) - left
         if tilt and left <= FLAT * all_bent:
             return _flat(slope, tilt, all_bent)
-        shift = (tilt - float(u @ solved[:, 0])) / left if left > 0 else 0.0
-        return slope - B.T @ (solved[:, 0] + shift * solved[:, 1]), np.asarray(shift)
-    weighted = B.multiply(bent[:, None]).tocsr() if sparse.issparse(B) else B * bent[:, None]
-    H = B.T @ weighted
-    H = H.toarray() if sparse.issparse(H) else H
-    H[np.diag_indices_from(H)] += 1.0
-    factors = cholesky(H)[0], True
-    if not free:
-        return cho_solve(factors, slope), np.asarray(0.0)
-    border = np.asarray(weighted.T @ u)
-    solved = cho_solve(factors, np.column_stack([slope, border]))
-    left = float(bent @ u**2) - float(border @ solved[:, 1])
-    if tilt and left <= FLAT * all_bent:
-        return _flat(slope, tilt, all_bent)
-    shift = (tilt - float(border @ solved[:, 0])) / left if left > 0 else 0.0
-    return solved[:, 0] - shift * solved[:, 1], np.asarray(shift)
+        shift = (tilt - float(border @ by_slope)) / left if left > 0 else 0.0
+        by_slope = by_slope + (shift if by_rows else -shift) * by_border
+    return slope / steep - X.T @ by_slope if by_rows else by_slope, np.asarray(shift)
 
 
 def _flat(slope: Vector, tilt: float, all_bent: float) -> tuple[Vector, Any]:

@@ -28,6 +28,12 @@ from cgboost.proofs.rows import Rows, rows_of
 NEARLY_WHOLE = 0.999
 """A dual point that is no better when it is this much shorter is not too long."""
 
+SHARE_FOUND = 1e-3
+"""Relative accuracy of the best share of a dual point: what is missed is of its square."""
+
+MIDDLE, SMALLEST_SHARE = 0.1, 1e-12
+"""A share below this part of an interval is looked for again in a smaller one, which ends here."""
+
 Intercept = Literal["free", "charged", "none"]
 
 
@@ -150,6 +156,16 @@ class LinearProblem:
             return coef
         return np.concatenate([coef, np.atleast_1d(intercept / self.scale)])
 
+    @cached_property
+    def charged_columns(self) -> Any:
+        """X, with the column of a charged intercept."""
+        if not self.charged:
+            return self.X
+        ones = np.full((self.X.shape[0], 1), self.scale)
+        if self.is_sparse:
+            return sparse.hstack([self.X, ones], format=self.X.format)
+        return np.hstack([self.X, ones])
+
     def dual_at(self, response: Vector) -> DualPoint:
         """The bound of the feasible point next to a pseudo-response."""
         response = self.rows.feasible(response, balanced=self.intercept == "free")
@@ -164,7 +180,7 @@ class LinearProblem:
     def _dual_objective(self, response: Vector, scores: Vector) -> float:
         """D(r), of scores that the penalty allows."""
         gains = self.rows.gains(response)
-        own = float(gains.sum()) - allowance(self.rows.rounding(response))
+        own = float(gains.sum()) - allowance(self.rows.rounding(response, gains))
         if not self.penalty.quadratic:
             return own
         return own - self.penalty.conjugate(scores.ravel(), two_sided=not self.positive)
@@ -185,7 +201,12 @@ class LinearProblem:
 
         if loss(1.0) <= loss(NEARLY_WHOLE):
             return 1.0
-        return float(minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded").x)
+        share, high = 0.0, 1.0
+        while share < MIDDLE * high and high > SMALLEST_SHARE:
+            near = {"xatol": SHARE_FOUND * high}
+            share = minimize_scalar(loss, bounds=(0.0, high), method="bounded", options=near).x
+            high *= 2.0 * MIDDLE if share < MIDDLE * high else 1.0
+        return float(share)
 
     def parts(self, point: Point, dual: DualPoint) -> tuple[Vector, Vector]:
         """The parts of the gap: of the rows, and of the features (of a charged intercept, last)."""

@@ -58,9 +58,9 @@ class Rows(ABC):
         paired = paired if paired.ndim == 1 else paired.sum(axis=1)
         return np.maximum(self.values(output) - self.gains(response) + paired, 0.0)
 
-    def rounding(self, response: Vector) -> float:
+    def rounding(self, response: Vector, gains: Vector) -> float:
         """Σ of the sizes of the numbers that the gain is a difference of."""
-        return float(np.abs(self.gains(response)).sum())
+        return float(np.abs(gains).sum())
 
     def along(self, response: Vector) -> tuple[float, float] | None:
         """(a, c) where Σ g(t r) less its rounding is a·t − ½c·t²; None where it is another."""
@@ -128,7 +128,8 @@ class BoxRows(Rows):
         size = np.abs(response)
         gained = float(response @ loss.target) - loss.epsilon * float(size.sum())
         bent = 0.0 if loss.curvature is None else float(loss.curvature @ response**2)
-        return gained - allowance(self.rounding(response)), bent
+        sizes = float(size @ np.abs(loss.target)) + loss.epsilon * float(size.sum())
+        return gained - allowance(sizes), bent
 
     def values(self, output: Vector) -> Vector:
         """g(r) − r f at the best r."""
@@ -144,7 +145,7 @@ class BoxRows(Rows):
             - 0.5 * bent * (response**2)
         )
 
-    def rounding(self, response: Vector) -> float:
+    def rounding(self, response: Vector, gains: Vector) -> float:
         """Σ |r|·(|target| + ε)."""
         return float(np.abs(response) @ (np.abs(self.loss.target) + self.loss.epsilon))
 
@@ -227,10 +228,10 @@ class SmoothRows(Rows):
         gains[counts] = -w * own.loss.conjugate(y, np.clip(-response[counts] / w, low, high))
         return gains
 
-    def rounding(self, response: Vector) -> float:
+    def rounding(self, response: Vector, gains: Vector) -> float:
         """Σ |g| + |r y|."""
         own: Any = self.loss.on_rows
-        return super().rounding(response) + float(np.abs(response) @ np.abs(own.target))
+        return super().rounding(response, gains) + float(np.abs(response) @ np.abs(own.target))
 
     def response(self, output: Vector) -> Vector:
         """−∂L/∂f."""

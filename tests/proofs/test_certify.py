@@ -34,6 +34,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from cgboost import certify, polish
 from cgboost.exceptions import CertificateError
+from cgboost.proofs import nearer
 from cgboost.proofs.certificate import _certificate
 from cgboost.proofs.machines import MachineProblem
 from cgboost.proofs.pair_steps import take_pair_steps
@@ -372,6 +373,7 @@ def test_rows_in_any_form() -> None:
     [
         SGDClassifier(loss="huber", alpha=1.0, tol=None, max_iter=5),
         SGDClassifier(loss="modified_huber", alpha=0.1, tol=None, max_iter=5),
+        SGDClassifier(loss="squared_hinge", penalty="elasticnet"),
         Ridge(positive=True),
     ],
 )
@@ -384,6 +386,44 @@ def test_hard_starts(model: Any) -> None:
         rare = np.r_[np.ones(2), np.zeros(N - 2)]
         better = polish(fitted(model, X, rare), X, rare)
     assert better.certificate_.gap <= 1e-7
+
+
+@pytest.mark.parametrize(
+    ("model", "scales", "unit"),
+    [
+        (LinearSVR(), 1.0, 1e-8),
+        (LinearSVR(), 1e8, 1.0),
+        (LinearSVC(loss="hinge"), 1e8, 1.0),
+        (LinearSVC(loss="hinge"), 10.0 ** np.linspace(-8, 6, P), 1.0),
+    ],
+)
+def test_scales_of_data(model: Any, scales: Any, unit: float) -> None:
+    """Where features or targets are in other units than 1, polishing ends at the optimum."""
+    Z, y = X * scales, LABELS if isinstance(model, LinearSVC) else unit * NUMBERS
+    assert polish(fitted(model, Z, y), Z, y).certificate_.gap <= 1e-7
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearSVC(penalty="l1", max_iter=20),
+        LogisticRegression(solver="liblinear", l1_ratio=1.0, max_iter=2),
+    ],
+)
+def test_newtons_method_will_do_for_sparse_coefficients(
+    model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a round of column generation the bound is nearly as good as one can be."""
+    rng = np.random.default_rng(0)
+    wide = sparse.random(300, 600, density=0.03, random_state=0, format="csr")
+    labels = (wide @ rng.normal(size=600) + 0.1 * rng.normal(size=300) > 0).astype(int)
+    stopped = fitted(model, wide, labels)
+    best = polish(stopped, wide, labels).certificate_
+    assert best.gap <= 1e-8
+    monkeypatch.setattr(nearer, "_by_columns", pytest.fail)
+    found = certify(stopped, wide, labels)
+    assert found.bound <= best.objective <= found.objective
+    assert found.objective - found.bound <= 1.6 * (found.objective - best.objective)
 
 
 def test_rows_of_machines() -> None:
