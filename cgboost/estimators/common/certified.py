@@ -42,6 +42,7 @@ from cgboost.exceptions import DataWarning, TrivialModelWarning, see, warn_calle
 from cgboost.forks import cached_property
 from cgboost.generation.history import StopReason
 from cgboost.generation.protocols import Pricer
+from cgboost.generation.resuming import RunRecord
 from cgboost.losses import Loss, SupportVectorLoss
 from cgboost.losses.registry import RegressionLoss
 from cgboost.masters.support_vector.support_vector_master import WarmStart
@@ -129,6 +130,29 @@ class BaseBoost(BaseEnsemble):
 
     def _usable(self, rows: TrainingRows) -> TrainingRows:
         return self._family.usable(rows)
+
+    @property
+    def _is_watched(self) -> bool:
+        """Whether somebody asks what the rounds of a fit are like, or what they end by."""
+        limits = self.columns_per_round, self.max_columns, self.time_limit
+        watched = bool(self.callbacks or self.verbose or self.early_stopping)
+        return watched or any(limit is not None for limit in limits)
+
+    def _solve(
+        self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
+    ) -> list[FittedRun]:
+        """The runs of a plan, without rounds where the problem is small and none is watched."""
+        begun = list(records or ())  # runs of a checkpoint go on as they began
+        if not (begun or self._is_watched or watch.callbacks(0)):
+            certified = isinstance(plan, Certified) and plan.carried is None
+            runs = self._runs_at_once(cast(Certified, plan)) if certified else None
+            if runs is not None:
+                return runs
+        return super()._solve(plan, watch, iter(begun))
+
+    def _runs_at_once(self, plan: Certified) -> list[FittedRun] | None:
+        """Runs as one round of the loop leaves them, made without; None where there are none."""
+        return None
 
     @property
     def _tol(self) -> float:

@@ -17,10 +17,10 @@ than floats. The kind is that of the training X; new rows are read in the same w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from cgboost.arrays import Matrix
 from cgboost.estimators.common.certified import BoostOverCosts, Certified, Proven
 from cgboost.estimators.common.fitted_runs import FittedRun
 from cgboost.estimators.common.input_checks import is_float, validate_data
-from cgboost.estimators.common.plan import Plan, Watch
+from cgboost.estimators.common.plan import Plan
 from cgboost.estimators.common.reading import RowReader
 from cgboost.estimators.common.training_rows import FLOATS, TrainingRows, checked_y
 from cgboost.estimators.kernel.kernel_columns import (
@@ -42,7 +42,6 @@ from cgboost.estimators.kernel.kernel_columns import (
 )
 from cgboost.estimators.kernel.kernel_parameters import HasKernels
 from cgboost.exceptions import DataWarning, see, warn_caller
-from cgboost.generation.resuming import RunRecord
 from cgboost.kernels import AnyLibrary, Header, as_library
 from cgboost.kernels.library import DEFAULT_LIBRARY, KernelLibrary, given
 from cgboost.kernels.on_columns import On, are_numbers, is_time, kind_of_value
@@ -146,15 +145,12 @@ class BaseKernelBoost(HasKernels, BoostOverCosts):
     def _master_options(self) -> dict[str, Any]:
         return {"coef": self._family.sign, "solver": self.solver}
 
-    def _solve(
-        self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
-    ) -> list[FittedRun]:
-        """The runs of a plan, without rounds where the problem is small and none is watched."""
-        begun = list(records or ())  # runs of a checkpoint go on as they began
-        watched = bool(begun or watch.callbacks(0) or watch.verbose or self.time_limit is not None)
-        may = isinstance(plan, Certified) and plan.carried is None and self.executor is None
-        runs = kernels_at_once(cast(Certified, plan)) if may and not watched else None
-        return super()._solve(plan, watch, iter(begun)) if runs is None else runs
+    @property
+    def _is_watched(self) -> bool:
+        return super()._is_watched or self.executor is not None
+
+    def _runs_at_once(self, plan: Certified) -> list[FittedRun] | None:
+        return kernels_at_once(plan)
 
     def _keep(self, plan: Plan, runs: list[FittedRun], rows: TrainingRows) -> None:
         super()._keep(plan, runs, rows)

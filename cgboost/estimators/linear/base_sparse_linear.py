@@ -42,7 +42,7 @@ from cgboost.estimators.common.parameters import (
     check_nu,
     check_number,
 )
-from cgboost.estimators.common.plan import Plan, Watch
+from cgboost.estimators.common.plan import Plan
 from cgboost.estimators.common.predictors import Regression
 from cgboost.estimators.common.reading import RowReader
 from cgboost.estimators.common.targets import TargetKind
@@ -66,7 +66,6 @@ from cgboost.estimators.linear.scaling import (
 )
 from cgboost.estimators.linear.summary import LinearSummary
 from cgboost.exceptions import DataWarning, see, warn_caller
-from cgboost.generation.resuming import RunRecord
 from cgboost.losses import Loss
 from cgboost.masters import FreeColumns
 from cgboost.masters.constrained.row_constrained_master import (
@@ -389,10 +388,7 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
 
     @property
     def _is_watched(self) -> bool:
-        """Whether somebody asks what the rounds of a fit are like, or what they end by."""
-        limits = self.columns_per_round, self.max_columns, self.time_limit, self._limit_rows
-        watched = bool(self.callbacks or self.verbose or self.early_stopping)
-        return watched or any(limit is not None for limit in limits)
+        return super()._is_watched or self._limit_rows is not None
 
     def _with_chosen_strength(self) -> Self:
         """A copy whose α is the one that the fit has used."""
@@ -446,14 +442,8 @@ class BaseSparseLinear(LinearOutputs, BaseBoost):
         order = simplest_first(parameter, values)
         return {int(order[k]): PathPoint(path, int(k)) for k in path.proven}
 
-    def _solve(
-        self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
-    ) -> list[FittedRun]:
-        """The runs of a plan, without rounds where the problem is small and none is watched."""
-        may = isinstance(plan, Certified) and plan.carried is None
-        watched = self._is_watched or watch.callbacks(0)
-        runs = features_at_once(cast(Certified, plan)) if may and not watched else None
-        return super()._solve(plan, watch, records) if runs is None else runs
+    def _runs_at_once(self, plan: Certified) -> list[FittedRun] | None:
+        return features_at_once(plan)
 
     # ------------------------------------------------------------------ what is fitted
 
