@@ -61,10 +61,10 @@ FIRST_STEP = 0.15
 """The step of a price, relative to the cost of all rows, where the thresholds of groups need none.
 On Adult, 0.13 to 0.22 are wanted."""
 
-ENOUGH = 0.8
+NEAR_ENOUGH = 0.8
 """A rate of this share of the limit is as near as it need be."""
 
-LEAST_STEP = 0.1
+LEAST_PRICE_STEP = 0.1
 """Steps are at least this share of the bracket, or of the first one."""
 
 SEARCH_GAP = 1e-2
@@ -213,16 +213,16 @@ class _RateSearch:
             if cheap[0] > first[0] and cheap[1] < first[1]:
                 slope = (first[1] - cheap[1]) / (cheap[0] - first[0])
                 step = (cheap[1] - aim) / slope / self.step
-            return cheap[0] + float(np.clip(step, LEAST_STEP, 1.0)) * self.step
+            return cheap[0] + float(np.clip(step, LEAST_PRICE_STEP, 1.0)) * self.step
         step = (cheap[1] - aim) / (cheap[1] - dear[1])
-        step = float(np.clip(step, LEAST_STEP, 1.0 - LEAST_STEP))
+        step = float(np.clip(step, LEAST_PRICE_STEP, 1.0 - LEAST_PRICE_STEP))
         return cheap[0] + step * (dear[0] - cheap[0])
 
     def is_narrow(self, share: float) -> bool:
         """Whether prices between the two ends would hardly make other models."""
         if self.cheap is None or self.dear is None:
             return False
-        if self.dear[1] >= ENOUGH * self.limit:
+        if self.dear[1] >= NEAR_ENOUGH * self.limit:
             return True
         return abs(self.dear[0] - self.cheap[0]) <= share * abs(self.dear[0])
 
@@ -471,7 +471,7 @@ def _search(
             if place not in searches and abs(rate) > limit:
                 sign = float(np.sign(rate))
                 step = sign * first.get(place, 0.0)
-                step = step if step > LEAST_STEP * FIRST_STEP else FIRST_STEP
+                step = step if step > LEAST_PRICE_STEP * FIRST_STEP else FIRST_STEP
                 searches[place] = _RateSearch(sign, float(limit), step, [])
             if place in searches:
                 search = searches[place]
