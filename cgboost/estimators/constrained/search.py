@@ -61,7 +61,7 @@ FIRST_STEP = 0.15
 """The step of a price, relative to the cost of all rows, where the thresholds of groups need none.
 On Adult, 0.13 to 0.22 are wanted."""
 
-NEAR_ENOUGH = 0.8
+ENOUGH_OF_LIMIT = 0.8
 """A rate of this share of the limit is as near as it need be."""
 
 LEAST_PRICE_STEP = 0.1
@@ -222,7 +222,7 @@ class _RateSearch:
         """Whether prices between the two ends would hardly make other models."""
         if self.cheap is None or self.dear is None:
             return False
-        if self.dear[1] >= NEAR_ENOUGH * self.limit:
+        if self.dear[1] >= ENOUGH_OF_LIMIT * self.limit:
             return True
         return abs(self.dear[0] - self.cheap[0]) <= share * abs(self.dear[0])
 
