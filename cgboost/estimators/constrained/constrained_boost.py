@@ -13,7 +13,6 @@ import os
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Literal, Self
 
@@ -381,7 +380,13 @@ class BaseConstrainedBoost(CostByRows):
         self, plan: Plan, watch: Watch, records: Iterator[RunRecord] | None = None
     ) -> list[FittedRun]:
         """Runs of column generation until all limits are kept to."""
-        runs = obeying_runs(plan.pool, partial(super()._solve, plan, watch), self._called)
+        solve = super()._solve
+
+        def to_gap(gap: float) -> list[FittedRun]:
+            stop = replace(plan.stop, tol=max(gap, plan.stop.tol))
+            return solve(replace(plan, stop=stop), watch)
+
+        runs = obeying_runs(plan.pool, to_gap, self._called)
         if any(constraint.of_rates for constraint in plan.pool.constraints):
             (run,) = runs  # not the model that the monitors have seen
             for monitor in watch.callbacks(0):
@@ -443,13 +448,15 @@ class Obeying(Proven):
     """
 
     columns_per_round: int
-    starts: dict[int, WarmStart] = field(default_factory=dict, repr=False)
+    starts: dict[tuple[int, bool], WarmStart] = field(default_factory=dict, repr=False)
 
     def tasks(self, watch: Watch) -> Iterator[RunTask]:
         """Master and pricer of every output, from the columns of an earlier attempt."""
         problem: ConstrainedProblem = self.pool
         for number, target in enumerate(self.y_of_runs):
-            start = self.starts.get(number)
+            start = self.starts.get((number, problem.balanced))
+            if start is None and (other := self.starts.get((number, not problem.balanced))):
+                start = replace(other, coef=np.zeros(len(other.coef)))
             task = problem.task(target, self.stop.tol, self.columns_per_round, start)
             if problem.constraints:
                 problem.multipliers = task.callbacks[0]  # type: ignore[assignment]
@@ -457,7 +464,7 @@ class Obeying(Proven):
                 task = replace(task, max_columns=None)
             yield task
             if problem.constraints:
-                self.starts[number] = task.master.warm_start  # type: ignore[attr-defined]
+                self.starts[number, problem.balanced] = task.master.warm_start  # type: ignore[attr-defined]
 
 
 @dataclass(eq=False, repr=False)
@@ -468,8 +475,8 @@ class ConstrainedBoostClassifier(Classification, BaseConstrainedBoost):
     Without constraints it equals :class:`LPBoostClassifier`. Fits are deterministic. Constraints
     hold on the training rows up to 1e-6; if rates of predictions do not, a ``ConvergenceWarning``
     is issued. ``dual_bound_`` is a lower bound on the objective of any model that satisfies the
-    constraints; with limits on rates, it is the bound of the problem without these limits. The
-    positive class is ``classes_[1]``.
+    constraints; with limits on rates, it is the bound of the problem without these limits, to 1 %
+    or ``tol``. The positive class is ``classes_[1]``.
 
     Parameters
     ----------

@@ -18,7 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations_with_replacement, product
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -31,10 +33,10 @@ from cgboost.estimators.constrained.data import Grouping, MeasuredModel
 from cgboost.estimators.constrained.infeasible import raise_infeasible
 from cgboost.estimators.constrained.problem import ConstrainedProblem
 from cgboost.estimators.constrained.thresholds import (
-    ROUNDING,
     TIED,
     Cuts,
     best_thresholds,
+    prices_of_rates,
     widened,
 )
 from cgboost.exceptions import TrivialModelWarning, see, warn_caller
@@ -56,8 +58,17 @@ MOST_FITS = 8
 """Fits of a search for one rate at most; so many times more for several rates."""
 
 FIRST_STEP = 0.15
-"""The price of rates that is tried first, relative to the cost of all rows. On Adult, 0.13 to 0.16
-are wanted."""
+"""The step of a price, relative to the cost of all rows, where the thresholds of groups need none.
+On Adult, 0.13 to 0.22 are wanted."""
+
+ENOUGH_OF_LIMIT = 0.8
+"""A rate of this share of the limit is as near as it need be."""
+
+LEAST_PRICE_STEP = 0.1
+"""Steps are at least this share of the bracket, or of the first one."""
+
+SEARCH_GAP = 1e-2
+"""The relative gap of the fits of a search: what they say is the order of the rows."""
 
 NARROW, NARROWER = 0.3, 0.05
 """A bracket of prices this wide, relative to its upper end, is narrow enough; the second one where
@@ -65,10 +76,13 @@ what was found with the first is nearly a constant: few columns say few things, 
 two ends of a wide bracket may break the limits to either side. Of twelve fits (250 rows, parity of
 0.03), 0.05 at first gives two 0.4 to 0.8 points of accuracy more, and takes 1.3 times as long."""
 
+AIMS = {NARROW: 0.9, NARROWER: 0.5}
+"""A step is to this share of the limit; of few columns models jump over what is just below it."""
+
 BLENDED = 8
 """So many of the best models are blended with each other, where offsets can be moved …"""
 
-SHARES = {True: 17, False: 257}
+SHARES = {True: 9, False: 257}
 """… with so many shares, evenly spread; more where offsets cannot be moved."""
 
 SIZES = (1.0, 2.0, 0.5, 0.25, 0.1)
@@ -86,7 +100,7 @@ columns were not worth their price, but for rounding."""
 OUT_OF_TIME = (StopReason.TIME, StopReason.INTERRUPTED)
 """Fits that ended with these are not tried again at a higher price."""
 
-Run = Callable[[], list[FittedRun]]
+Run = Callable[[float], list[FittedRun]]
 
 
 def obeying_runs(problem: ConstrainedProblem, run: Run, called: str) -> list[FittedRun]:
@@ -97,7 +111,8 @@ def obeying_runs(problem: ConstrainedProblem, run: Run, called: str) -> list[Fit
     problem : ConstrainedProblem
         Its prices are left as they are in the end.
     run : callable
-        Runs column generation at the present prices.
+        Runs column generation at the present prices, to a relative gap: the larger one of what is
+        asked of it and of the fit.
     called : str
         Who warns.
 
@@ -106,8 +121,12 @@ def obeying_runs(problem: ConstrainedProblem, run: Run, called: str) -> list[Fit
     InfeasibleConstraintsError
         If something stays beyond its limit.
     """
-    runs = _at_sufficient_price(problem, run)
-    if not any(constraint.of_rates for constraint in problem.constraints):
+    of_rates = any(constraint.of_rates for constraint in problem.constraints)
+    searched = of_rates and problem.step_feature is None
+    runs = _at_sufficient_price(problem, partial(run, SEARCH_GAP if searched else 0.0))
+    if searched and _Decisions.of(problem).surely_obeyed(runs[0].outputs[0].values(problem.rows.X)):
+        runs = _at_sufficient_price(problem, partial(run, 0.0))  # there is nothing to search
+    if not of_rates:
         return runs
     free_bound = runs[0].bound  # of a relaxation: rates have no limits in it
     if problem.step_feature is not None and not problem.family.has_steps:
@@ -123,7 +142,9 @@ def obeying_runs(problem: ConstrainedProblem, run: Run, called: str) -> list[Fit
     return [found]
 
 
-def _at_sufficient_price(problem: ConstrainedProblem, run: Run) -> list[FittedRun]:
+def _at_sufficient_price(
+    problem: ConstrainedProblem, run: Callable[[], list[FittedRun]]
+) -> list[FittedRun]:
     while True:
         runs = run()
         if not problem.constraints or _beyond(problem, runs) <= OBEYED:
@@ -165,10 +186,12 @@ class _RateSearch:
     """Where the search for one rate is at.
 
     ``points`` has the prices so far, with ``sign`` times the rate at each: it falls with the price.
+    ``step`` is the first one.
     """
 
     sign: float
     limit: float
+    step: float
     points: list[tuple[float, float]]
 
     @property
@@ -181,21 +204,28 @@ class _RateSearch:
         """The lowest price at which the rate is below its limit."""
         return min((point for point in self.points if point[1] <= self.limit), default=None)
 
-    def next(self) -> float:
-        """The price to try next: a secant step to just below the limit, inside the bracket."""
-        aim, dear, cheap = 0.5 * self.limit, self.dear, self.cheap
+    def next(self, share: float) -> float:
+        """The price to try next: a secant step to a share of the limit, inside the bracket."""
+        aim, dear, cheap = share * self.limit, self.dear, self.cheap
         if cheap is None:
             assert dear is not None
-            return dear[0] - FIRST_STEP
+            return dear[0] - self.step
         if dear is None:
-            return cheap[0] + FIRST_STEP
-        share = (cheap[1] - aim) / (cheap[1] - dear[1])
-        return cheap[0] + float(np.clip(share, 0.1, 0.9)) * (dear[0] - cheap[0])
+            first, step = self.points[0], 1.0
+            if cheap[0] > first[0] and cheap[1] < first[1]:
+                slope = (first[1] - cheap[1]) / (cheap[0] - first[0])
+                step = (cheap[1] - aim) / slope / self.step
+            return cheap[0] + float(np.clip(step, LEAST_PRICE_STEP, 1.0)) * self.step
+        step = (cheap[1] - aim) / (cheap[1] - dear[1])
+        step = float(np.clip(step, LEAST_PRICE_STEP, 1.0 - LEAST_PRICE_STEP))
+        return cheap[0] + step * (dear[0] - cheap[0])
 
     def is_narrow(self, share: float) -> bool:
         """Whether prices between the two ends would hardly make other models."""
         if self.cheap is None or self.dear is None:
             return False
+        if self.dear[1] >= ENOUGH_OF_LIMIT * self.limit:
+            return True
         return abs(self.dear[0] - self.cheap[0]) <= share * abs(self.dear[0])
 
 
@@ -433,13 +463,18 @@ def _search(
     n_positive = int(np.clip(np.sum(values[0] > 0), 1, n_rows - 1))
     searches: dict[tuple[int, str], _RateSearch] = {}
     problem.balanced, problem.rate_prices, output = balanced, {}, values[0]
+    # a narrower bracket is looked for among other models: steps of another size lead to them
+    first = _prices_of_thresholds(problem, decisions, output) if narrow == NARROW else {}
     for _ in range(MOST_FITS * len(decisions.places)):
         if fits[-1].runs[0].stop_reason in OUT_OF_TIME:
             break
         rates = decisions.near(output, n_positive) if balanced else decisions.vectors @ (output > 0)
         for place, rate, limit in zip(decisions.places, rates, decisions.limits, strict=True):
             if place not in searches and abs(rate) > limit:
-                searches[place] = _RateSearch(float(np.sign(rate)), float(limit), [])
+                sign = float(np.sign(rate))
+                step = sign * first.get(place, 0.0)
+                step = step if step > LEAST_PRICE_STEP * FIRST_STEP else FIRST_STEP
+                searches[place] = _RateSearch(sign, float(limit), step, [])
             if place in searches:
                 search = searches[place]
                 price = search.sign * problem.rate_prices.get(place, 0.0)
@@ -447,12 +482,28 @@ def _search(
         if all(search.is_narrow(narrow) for search in searches.values()):
             break
         for place, search in searches.items():
-            problem.rate_prices[place] = search.sign * search.next()
-        runs = _at_sufficient_price(problem, run)
+            problem.rate_prices[place] = search.sign * search.next(AIMS[narrow])
+        runs = _at_sufficient_price(problem, partial(run, SEARCH_GAP))
         fits.append(_Fit(runs, dict(problem.rate_prices), problem.multipliers))
         output = runs[0].outputs[0].values(problem.rows.X)
         values.append(output)
     problem.balanced = False
+
+
+def _prices_of_thresholds(
+    problem: ConstrainedProblem, decisions: _Decisions, f: Vector
+) -> dict[tuple[int, str], float]:
+    """What rates cost, relative to all rows, where each group has a threshold on an output."""
+    found: dict[tuple[int, str], float] = {}
+    for number in {number for number, _ in decisions.places}:
+        own = [k for k, (owner, _) in enumerate(decisions.places) if owner == number]
+        constraint: Any = problem.constraints[number]
+        codes = problem.groups[constraint.groups_of].codes
+        vectors, limits = decisions.vectors[own], decisions.limits[own]
+        prices = prices_of_rates(f, codes, decisions.gains, vectors, limits)
+        prices /= np.abs(decisions.gains).sum()
+        found.update({decisions.places[k]: float(v) for k, v in zip(own, prices, strict=True)})
+    return found
 
 
 def _share(problem: ConstrainedProblem, runs: list[FittedRun]) -> float:
@@ -487,19 +538,18 @@ def _best(
     if decisions.movable:
         numbers = [0, numbers[-1], *sorted(numbers[1:-1], key=single.__getitem__)[:BLENDED]]
     shares = np.linspace(0.0, 1.0, SHARES[decisions.movable]).tolist()
-    least, found = np.inf, None
-    for i, j in combinations_with_replacement(numbers, 2):
-        for share in shares[: 1 if i == j else None]:
-            error, cut = decisions.best((1.0 - share) * values[i] + share * values[j])
-            if not error < least - ROUNDING * float(np.abs(decisions.gains).sum()):
-                continue
-            output = blend(fits[i].runs[0].outputs[0], fits[j].runs[0].outputs[0], share)
-            f = _of_size(problem, output, 1.0, -cut).values(rows)
-            if decisions.obeyed(f):
-                least, found = error, (j, output, cut, f)
-    if found is None:
+    tried = [
+        (*decisions.best((1.0 - share) * values[i] + share * values[j]), i, j, share)
+        for i, j in combinations_with_replacement(numbers, 2)
+        for share in shares[: 1 if i == j else None]
+    ]
+    for _, cut, i, j, share in sorted((t for t in tried if t[0] < np.inf), key=itemgetter(0)):
+        output = blend(fits[i].runs[0].outputs[0], fits[j].runs[0].outputs[0], share)
+        f = _of_size(problem, output, 1.0, -cut).values(rows)
+        if decisions.obeyed(f):
+            break
+    else:
         return None
-    j, output, cut, f = found
     if not decisions.movable:
         return _as_runs(problem, fits[j], output)
     scales = [(size, -size * cut) for size in SIZES]

@@ -144,10 +144,7 @@ def best_thresholds(
         that one class for all rows keeps to all limits.
     limits : ndarray of shape (n_rates,)
     """
-    tied = TIED * float(np.abs(f).max(initial=0.0))
-    unit = float(np.abs(gains).mean()) or 1.0
-    members = [np.flatnonzero(groups == g) for g in range(int(groups.max()) + 1)]
-    cuts = [Cuts.of(f[own], gains[own] / unit, vectors[:, own], tied) for own in members]
+    cuts, unit = _cuts_of_groups(f, groups, gains, vectors)
     prices = _prices(cuts, limits)
     bound = sum(float((own.gains - prices @ own.rates).max()) for own in cuts)
     bound += float(limits @ np.abs(prices))
@@ -167,6 +164,24 @@ def best_thresholds(
     gain = _gain(cuts, best)
     thresholds = np.array([own.thresholds[k] for own, k in zip(cuts, best, strict=True)])
     return Choice(thresholds, unit * gain, unit * (gain if proven else bound), unit * prices)
+
+
+def prices_of_rates(
+    f: Vector, groups: Indices, gains: Vector, vectors: NDArray[np.float64], limits: Vector
+) -> Vector:
+    """λ of the relaxation of (1), as for :func:`best_thresholds`."""
+    cuts, unit = _cuts_of_groups(f, groups, gains, vectors)
+    return unit * _prices(cuts, limits)
+
+
+def _cuts_of_groups(
+    f: Vector, groups: Indices, gains: Vector, vectors: NDArray[np.float64]
+) -> tuple[list[Cuts], float]:
+    """The cuts of each group, and the unit of their gains."""
+    tied = TIED * float(np.abs(f).max(initial=0.0))
+    unit = float(np.abs(gains).mean()) or 1.0
+    members = [np.flatnonzero(groups == g) for g in range(int(groups.max()) + 1)]
+    return [Cuts.of(f[own], gains[own] / unit, vectors[:, own], tied) for own in members], unit
 
 
 def _gain(cuts: Sequence[Cuts], places: Sequence[int]) -> float:

@@ -63,7 +63,7 @@ def fill_their_leaves(ensemble: Any, members: Members, X: Any, weights: Vector) 
         counted = counted if fitted_to == len(X) else weights > 0
     if fitted_to != counted.sum():
         return False
-    drawn = drawn_entries(ensemble, len(X))
+    drawn = drawn_entries(ensemble, len(X), TREES_CHECKED)
     for j, member in enumerate(own[:TREES_CHECKED]):
         tree = member.estimator.tree_
         leaves = tree.apply(np.asarray(member.seen(X), dtype=np.float32))

@@ -40,7 +40,7 @@ MEDIANS = "absolute_error"
 """The criterion of trees whose leaves hold medians; those of all others hold means."""
 
 
-def drawn_entries(ensemble: Any, n_rows: int) -> Mask | None:
+def drawn_entries(ensemble: Any, n_rows: int, most: int | None = None) -> Mask | None:
     """Which member was fitted to which row, shape (n_rows, n_members); None without samples.
 
     Parameters
@@ -49,14 +49,19 @@ def drawn_entries(ensemble: Any, n_rows: int) -> Mask | None:
         With ``estimators_samples_``: the rows of each member, drawn again from its seed.
     n_rows : int
         Of the rows that it was fitted to.
+    most : int, optional
+        Of so many members, the first ones: the samples of each are drawn anew.
     """
     if getattr(ensemble, "bootstrap", None) is False and hasattr(ensemble, "criterion"):
         return None  # a forest on all rows
     if samples_are_lost(ensemble):
         return None
-    if len(seeds := _seeds(ensemble)):
-        ensemble = copy.copy(ensemble)
+    if not hasattr(ensemble, "estimators_"):
+        return None
+    seeds, ensemble = _seeds(ensemble)[:most], copy.copy(ensemble)
+    if len(seeds):
         ensemble._seeds = seeds
+    ensemble.estimators_ = ensemble.estimators_[:most]
     samples = getattr(ensemble, "estimators_samples_", None)
     if samples is None:
         return None

@@ -118,6 +118,7 @@ class ConstrainedMaster(MasterWithLimits):
         self.accuracy = 0.0
         self._merged = MergedRows(self.loss, self.n_rows) if self.n_rows >= LEAST_ROWS else None
         self._merges = self._merged is not None and self._merged.share <= WORTH_MERGING
+        self._coef = np.zeros(len(self._free))  # expected, of the first columns
         self._master = self._plain([])
         self._inner: MasterState | None = None
 
@@ -130,7 +131,8 @@ class ConstrainedMaster(MasterWithLimits):
             problem = reduction.apply(problem)
         loss, free = problem.loss, problem.columns[: len(self._free)]
         master = SupportVectorMaster(loss, L1(), offset="none", free_columns=free, **self._options)
-        master.add(problem.columns[len(free) :])
+        coef = np.append(self._coef, np.zeros(len(problem.columns) - len(self._coef)))
+        master.start_from(WarmStart(problem.columns, coef))
         return master
 
     def add(self, columns: Sequence[Column]) -> None:
@@ -149,7 +151,7 @@ class ConstrainedMaster(MasterWithLimits):
         """Re-optimise the restricted problem, on groups of rows where there are few."""
         merged = self._merged if self._merges else None
         master = self._master if merged is None else self._plain(self.columns, merged)
-        master.accuracy = 0.0
+        master.accuracy = self.accuracy if merged is None else 0.0
         self._inner = state = master.solve(time_limit=time_limit)
         point, slack = (
             RestrictedPoint(state.coef, 0.0, state.output, state.pseudo_response),
@@ -158,7 +160,7 @@ class ConstrainedMaster(MasterWithLimits):
         if merged is not None:
             point, slack = merged.invert(point), merged.on_rows(slack)
         point = self._chain.invert(point)
-        self._master = master
+        self._master, self._coef = master, state.coef
         self._found = replace(
             state,
             columns=tuple(self.columns),
@@ -169,6 +171,11 @@ class ConstrainedMaster(MasterWithLimits):
             slack=slack,
         )
         return self._found
+
+    def start_from(self, start: WarmStart) -> None:
+        """Take in the columns of a similar problem, and begin near its coefficients."""
+        self._coef, _ = self._chain.start(start.coef, start.intercept)
+        self.add(start.columns)
 
     def bound(self, state: MasterState, priced: Priced) -> float | None:
         """Lower bound on the optimum over all columns, from an exact pricing pass."""
@@ -190,4 +197,5 @@ class ConstrainedMaster(MasterWithLimits):
             return None
         nothing = np.zeros(self.loss.n_rows)
         point = self._chain.invert(RestrictedPoint(vertex.coef, 0.0, nothing, nothing))
+        self._found = replace(self._found, coef=point.coef, intercept=point.intercept)
         return Vertex(point.coef, point.intercept, vertex.objective)

@@ -404,6 +404,16 @@ def test_rates_keep_to_their_limit_on_the_training_rows(name):
     np.testing.assert_array_equal(again.fit(X, y, groups={"g": groups}).decision_function(X), f)
 
 
+def test_a_model_that_keeps_to_limits_on_rates_anyway_is_the_optimum():
+    """The fits of a search are coarse; where there is nothing to search, the answer is not."""
+    X, y, groups = noisy(0)
+    limit = ParityGap("g", 1.0, of="rate")
+    model = ConstrainedBoostClassifier([limit], C=0.1, tol=1e-8).fit(X, y, groups={"g": groups})
+    free = ConstrainedBoostClassifier(C=0.1, tol=1e-8).fit(X, y)
+    assert model.gap_ <= 1e-8
+    assert model.objective_ == pytest.approx(free.objective_, rel=1e-7)
+
+
 def test_a_model_that_is_nearly_a_constant_says_so():
     """Where the only useful feature is the group, limits leave a constant, with a warning."""
     _, _, groups = unequal_groups(0)
