@@ -135,7 +135,7 @@ def test_classes_have_a_run_each() -> None:
         {"penalty": "l2"},
         {"callbacks": [watch]},
     ],
-    ids=str,
+    ids=lambda own: "-".join(own),
 )
 def test_what_is_asked_of_rounds_leaves_them(own, monkeypatch) -> None:
     """Limits, callbacks and other problems."""
