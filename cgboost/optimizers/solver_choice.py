@@ -3,7 +3,7 @@
 Both are tables, read from above; what they open is a
 :class:`~cgboost.optimizers.live_dual.LiveProblem`. Other problems have one optimizer each::
 
-    a path over C of a piecewise linear loss        simplex/primal_simplex.py, at any size
+    a path over C of a piecewise linear loss        simplex/primal_simplex.py
     a support vector machine over a whole RKHS      rkhs/support_vector_machine.py
     norms of whole functions                        cones/cone_rows.py, newton/
     several quantiles, apart on the rows            quantiles/joint_session.py

@@ -29,7 +29,8 @@ BaseKernelBoost, BoostOverCosts, BaseBoost, BaseEnsemble, RowReader.
 What a subclass may say, in the order of a fit, and who says it:
 
 ======================  ==========================================================================
-``_prepare``            rows read elsewhere or with more: tables, sources, constraints, CostByRows
+``_prepare``            rows read elsewhere or with more: tables, sources, constraints, CostByRows,
+                        joint classes
 ``_check_parameters``   every estimator, its own after those of its base
 ``_validated``          how X and y are read: kernels, linear models, tables, constraints, BLF
 ``_learn``, ``_target_kind``  labels or numbers; quantiles, several responses, rows without a y
@@ -40,8 +41,8 @@ What a subclass may say, in the order of a fit, and who says it:
 ``_pool``               what certified columns are made of; linear models learn their units
 ``_certified``          the plan for columns of a pool: rules within a budget, constraints
 ``_objective``, ``_family``, ``_master_options``  of parameters, for that plan: BaseBoost
-``_solve``              linear models without rounds; more than one solution of the plan: rules,
-                        constraints, holdouts, trimming
+``_solve``              BaseBoost: small fits without rounds (``_runs_at_once``); more than one
+                        solution of the plan: rules, constraints, holdouts, trimming
 ``_keep``               fitted attributes, each class those that it documents
 ``_table``              the columns of an output in ``columns_``: BaseBoost by its family
 ``_complete``           fitted attributes that take more than the runs: rules, constraints, tables

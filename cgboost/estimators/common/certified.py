@@ -568,7 +568,7 @@ class Certified(Proven):
                 # features, or, where these are many and the loss is smooth, loops at smaller prices
                 seconds = watch.seconds(self.target_kind.n_runs - number)
                 start = last or family.warm_start(pool, master.loss, make_master, seconds)
-            # of kernels: how many columns to expect, free centres, machines solved to the end
+            # how many columns to expect; of kernels free centres, machines solved to the end
             master, pricer = family.prepared(pool, master, pricer, make)
             if start is not None:
                 if self.stop.max_columns is not None:  # only the columns in use count

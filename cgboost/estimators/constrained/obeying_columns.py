@@ -256,7 +256,7 @@ def family_of(columns: ColumnsParameter, random_state: Any, tol: float) -> Const
         priority="full",
         cache_size=1000.0,
         executor=None,
-        at_once=None,
+        per_round=None,
     )
 
 

@@ -101,8 +101,8 @@ class BaseKernelBoost(HasKernels, BoostOverCosts):
         # where no round but the last is of use, None means as many columns as make the fit quick
         ends = self.early_stopping or self.max_columns is not None or self.priority != "full"
         to_the_end = self.columns_per_round is None and not ends
-        at_once = TO_THE_END if to_the_end else self.columns_per_round
-        return kind.of(self, library=library, penalty=penalty, at_once=at_once)
+        per_round = TO_THE_END if to_the_end else self.columns_per_round
+        return kind.of(self, library=library, penalty=penalty, per_round=per_round)
 
     def _validated(self, X: Any, y: Any) -> tuple[Matrix, Any]:
         self._input, matrix, y = read_training(self, self._family, X, y)

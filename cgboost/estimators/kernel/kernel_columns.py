@@ -157,7 +157,8 @@ class KernelColumns(ColumnFamily):
     priority: Priority
     cache_size: float
     executor: Any
-    at_once: int | str | None
+    per_round: int | str | None
+    """``columns_per_round`` of the estimator, or TO_THE_END."""
 
     words: ClassVar[tuple[str, ...]] = ("all",)
     accept_sparse: ClassVar[str] = "csr"
@@ -284,7 +285,7 @@ class KernelColumns(ColumnFamily):
             if len(pool.strata) == 1:
                 return RKHSPricer(pool, self.penalty.weight, tol=tol)
             return RKHSPricer(SummedKernel(pool, self.penalty.weight), tol=tol)
-        priority = "full" if self.at_once == "all" else self.priority
+        priority = "full" if self.per_round == "all" else self.priority
         reach = (
             REACH
             if self.penalty.is_positively_homogeneous and pool.X.shape[0] >= MANY_ROWS
@@ -297,9 +298,9 @@ class KernelColumns(ColumnFamily):
     def columns_per_round(self, pool: KernelPool, n_rows: int) -> int:
         """A share of the rows, or every column that prices out."""
         n_columns = sum(pool.size(kernel) for kernel in range(len(pool.strata)))
-        ended = self.at_once == TO_THE_END
+        ended = self.per_round == TO_THE_END
         dense = isinstance(self.penalty, L2) and not self.penalty.of_functions
-        if self.at_once == "all" or (ended and dense and n_columns <= MOST_AT_ONCE_L2):
+        if self.per_round == "all" or (ended and dense and n_columns <= MOST_AT_ONCE_L2):
             return n_columns
         share = MANY_KERNELS_SHARE if len(pool.strata) >= MANY_STRATA else 1
         count = min(MOST_PER_ROUND, share * super().columns_per_round(pool, n_rows))
@@ -315,7 +316,7 @@ class KernelColumns(ColumnFamily):
         """A support vector machine, where the problem is one, to be solved to the end."""
         master, pricer = super().prepared(pool, master, pricer, again)
         penalty = self.penalty
-        if not (isinstance(penalty, RKHS) and self.at_once == TO_THE_END):
+        if not (isinstance(penalty, RKHS) and self.per_round == TO_THE_END):
             return master, pricer
         from cgboost.masters.rkhs.rkhs_master import MachineMaster, WholeRKHSMaster
         from cgboost.pricing.rkhs.rkhs_pricer import MachinePricer, SummedKernelOfMachine
@@ -383,7 +384,7 @@ def kernels_at_once(plan: Certified) -> list[FittedRun] | None:
     pool, family, n_rows = plan.pool, plan.family, len(plan.weights)
     assert isinstance(family, KernelColumns)
     linear = family.is_of_columns and all(own.program == "lp" for own in plan.objectives)
-    if family.at_once != TO_THE_END or not linear:
+    if family.per_round != TO_THE_END or not linear:
         return None
     count = len(pool.strata) * n_rows
     if n_rows * count > MOST_NUMBERS_AT_ONCE:

@@ -76,7 +76,7 @@ class WholeKernels(KernelColumns):
         """Kernels a round."""
         count = len(self.library)
         share = max(KERNELS_PER_ROUND, round(SHARE_PER_ROUND * count))
-        return count if self.at_once == "all" else share
+        return count if self.per_round == "all" else share
 
     def warm_start(
         self, pool: Any, loss: Any, make_master: Callable[[Any], Any], time_limit: float | None

@@ -4,7 +4,8 @@ Primal   min F(Hα + b) + Ω(α)       F: the loss, Ω: the penalty
 Dual     max gain(r) − Ω*(Hᵀr)      r: the pseudo-response, −∂F/∂f
 
 The restricted problem of a loss with a box for r is solved by its dual over the rows, with working
-sets; that of a smooth loss by a proximal Newton method on the primal.
+sets, or where it is small by a simplex on the primal; that of a smooth loss by a proximal Newton
+method on the primal.
 
 [B] is Bi, Zhang, Bennett, *Column-Generation Boosting Methods for Mixture of Kernels*, KDD 2004.
 """

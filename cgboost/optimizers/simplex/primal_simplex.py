@@ -476,7 +476,7 @@ class PrimalSimplex:
             output,
             self._response(vertex),
             self.variables.rate(output),
-            solved=False,
+            solved=False,  # asked again it fails, and another optimizer takes over
         )
 
 
