@@ -145,7 +145,9 @@ def test_scorers_see_the_model_of_each_round(case: EstimatorCase) -> None:
     scores = model.history_[f"test_{name}"]
     assert np.isfinite(scores).all()
     np.testing.assert_array_equal(scores, model.history_[f"again_{name}"])
-    if len(runs(model)) == 1:
+    outputs = [model.decision_function(X[45:])] if hasattr(model, "decision_function") else []
+    tie = any(np.abs(output).min() < 1e-12 for output in outputs)  # whose sign is rounding
+    if len(runs(model)) == 1 and not tie:
         expected = score(y[45:], model.predict(X[45:]))
         assert scores[model.best_round_] == pytest.approx(expected)
         stages = list(model.staged_predict(X[45:])) if staged(case) else []

@@ -14,7 +14,7 @@ from tests.estimators.data import at_round, classifier, three_classes, two_class
 
 X, Y = two_classes(240, seed=5)
 HALF = 120
-MODELS = [classifier(), classifier(penalty="l2", tol=1e-2), LPBoostClassifier()]
+MODELS = [classifier(), classifier(penalty="l2", tol=1e-2), LPBoostClassifier(nu=0.5)]
 
 
 def fit(model=None, **parameters):

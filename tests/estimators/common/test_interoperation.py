@@ -56,7 +56,7 @@ def test_several_classes_and_kernels_share_their_centres():
     """A training row is pickled at most once, however many columns are centred on it."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 500)), np.arange(40) % 4
-    model = classifier(C=100.0).fit(X, y)
+    model = classifier(C=100.0, columns_per_round=20).fit(X, y)
     n_columns = sum(len(output.hypotheses) for run in model._runs for output in run.outputs)
     assert n_columns > 2 * len(X)
     assert len(pickle.dumps(model)) < 1.5 * X.nbytes

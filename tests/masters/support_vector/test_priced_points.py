@@ -88,8 +88,8 @@ def test_bound_and_objective_enclose_the_optimum(
 
 
 def test_a_point_that_is_not_found_has_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a single Newton step for a price there is no proof, and no number either."""
-    monkeypatch.setattr("cgboost.optimizers.newton.priced_path.STEPS_PER_PRICE", 1)
+    """Without a Newton step for a price there is no proof, and no number either."""
+    monkeypatch.setattr("cgboost.optimizers.newton.priced_path.STEPS_PER_PRICE", 0)
     _, points = points_of(LogLoss(), L1(), *rows_for(LogLoss(), 3))
     missing = np.isnan(points.gap)
     assert missing.any()
@@ -99,12 +99,13 @@ def test_a_point_that_is_not_found_has_no_gap(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("loss", "penalty", "options"),
     [
-        (Hinge(), L1(), {}),
+        (Hinge(), L1(), {"solver": "highs"}),
+        (Hinge(), L2(), {}),
         (LogLoss(), L2(), {}),
         (LogLoss(), L1(), {"solver": "clarabel"}),
         (LogLoss(), L1(), {"offset": "penalized"}),
     ],
-    ids=["kinks", "no threshold", "named solver", "penalized offset"],
+    ids=["kinks, named solver", "kinks", "no threshold", "named solver", "penalized offset"],
 )
 def test_other_problems_are_left_to_the_loop(
     loss: Loss, penalty: Penalty, options: dict[str, Any]
