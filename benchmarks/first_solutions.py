@@ -68,12 +68,12 @@ def depots(data):
 
 
 def colours(name):
-    """A graph of DIMACS, without a colouring to begin with."""
+    """A graph of DIMACS, as the example colours it."""
 
     def search(data):
         own = example("graph_colouring")
         graph = own["read"](data / "coloring" / name)
-        return lambda **options: own["colour"](graph, start=(), **options)
+        return lambda **options: own["colour"](graph, **options)
 
     return search
 
@@ -307,7 +307,7 @@ def main() -> None:
             target=measure, args=(name, given.data, given.limit, given.numba, results)
         )
         process.start()
-        courses[name], reason = results.get(timeout=10 * given.limit + 60)
+        courses[name], reason = results.get(timeout=MOST_TIMES * given.limit + 60)
         process.join()
         rows.append(row(name, courses[name], reason))
         print(" | ".join(rows[-1]), flush=True)
