@@ -32,6 +32,7 @@ from cgboost.masters.support_vector.support_vector_master import (
 )
 from cgboost.penalties import L2
 from cgboost.pricing.univariate.feature_pricer import STRATUM, Feature, FeaturePricer
+from cgboost.tolerances import RESIDUE
 
 COLUMNS_PER_ROUND = 20
 
@@ -93,9 +94,10 @@ class ThinningProblem:
             output += self.loss.best_constant(self.target, self.costs)
         response = own.pseudo_response(output)
         if self.offset == "free":
-            response = response - response.mean()
-        best = float((self.H.T @ response.astype(np.float32)).max())
-        return 1.0 / best if best > 0 else np.inf
+            response = response - self.costs * (response.sum() / self.costs.sum())
+        best = float((response @ self.H).max())
+        rounding = RESIDUE * float(np.abs(response).sum()) * float(np.abs(self.H).max())
+        return 1.0 / best if best > rounding else np.inf
 
     @property
     def beyond(self) -> float:
@@ -234,9 +236,9 @@ def _scale(
 ) -> tuple[float, ProgramOptimum]:
     """The sum of equal weights that fits best, and the model with it."""
     mean = problem.H[:, chosen].mean(axis=1, dtype=np.float64)
-    centre = float(mean.mean()) if problem.offset == "free" else 0.0
+    centre = float(np.average(mean, weights=problem.costs)) if problem.offset == "free" else 0.0
     moved = (mean - centre)[:, None]
-    square = float(np.mean(moved**2)) or 1.0
+    square = float(np.average(moved[:, 0] ** 2, weights=problem.costs)) or 1.0
     loss = problem.loss.on(problem.target, problem.costs / (SLIGHT * square * problem.costs.sum()))
     master = TwoNormMaster(loss, coef="nonneg", offset=problem.offset)
     result = ColumnGeneration(master, FeaturePricer(moved), tol=tol).run()

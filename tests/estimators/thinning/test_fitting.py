@@ -24,7 +24,9 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from cgboost import ThinnedEnsemble
+from cgboost.estimators.thinning.problem import ThinningProblem, equal
 from cgboost.exceptions import DataWarning
+from cgboost.losses import AbsoluteError, Hinge, LogLoss, SquaredError
 from tests.estimators.thinning.thinning_data import classes, numbers
 
 X, Y = classes(3)
@@ -284,3 +286,59 @@ def test_other_rows_of_a_regressor_of_adaboost_are_refused():
             ThinnedEnsemble(boosted, size=3).fit(rows, y[: len(rows)])
     again = ThinnedEnsemble(boosted, size=3, training_rows=False).fit(X + 0.1, y)
     assert again.rows_ == "held_out"
+
+
+@pytest.mark.parametrize("loss", [SquaredError(), Hinge(), AbsoluteError(), LogLoss()], ids=repr)
+@pytest.mark.parametrize("useful", [False, True])
+def test_the_first_cost_is_that_of_the_rows_in_any_order(loss, useful):
+    """Members that are constants where rows count are of no use, however sums are rounded.
+
+    They were of use at a C of 1e6 to 1e8, by the order of the rows, or at none.
+    """
+    rng = np.random.default_rng(0)
+    y, spread = rng.normal(size=40), rng.normal(size=40)
+    y = np.where(y > 0, 1.0, -1.0) if loss.classification else y
+    weights = rng.integers(0, 4, 40).astype(float)
+    own = np.where((weights == 0) | useful, spread + 3 * y, 0.2)
+    H = np.column_stack([np.full(40, 0.3), np.full(40, 0.7), own]).astype(np.float32)
+    orders = [rng.permutation(40) for _ in range(4)]
+    weighted = [(order, weights[order] / weights.mean()) for order in orders]
+    copies = np.repeat(np.arange(40), weights.astype(int))
+    costs = [
+        ThinningProblem(H[rows], y[rows], s, loss, "free").least_cost * s.sum()
+        for rows, s in [*weighted, (copies, np.ones(len(copies)))]
+    ]
+    assert np.isfinite(costs).all() == useful
+    np.testing.assert_allclose(costs, costs[0], rtol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::cgboost.exceptions.TrivialModelWarning")
+def test_a_path_without_a_useful_member_is_the_same_in_any_order():
+    """Its objective is that of the rows, not one at a C that rounding chose."""
+    rng = np.random.default_rng(1)
+    X, y = np.repeat([[0.3, 0.7]], 40, axis=0), rng.normal(size=40)
+    weights = rng.integers(0, 4, 40).astype(float)
+    found = []
+    for order in (np.arange(40), *(rng.permutation(40) for _ in range(3))):
+        members = [lambda rows: rows[:, 0], lambda rows: rows[:, 1]]
+        thin = ThinnedEnsemble(members, size=1, training_rows=False)
+        found.append(thin.fit(X[order], y[order], sample_weight=weights[order]).objective_)
+    np.testing.assert_allclose(found, found[0], rtol=1e-9)
+
+
+def test_equal_weights_count_rows_by_their_weights():
+    """The slight cost of their sum is in units of the rows that count."""
+    rng = np.random.default_rng(2)
+    H, y, weights = rng.normal(size=(40, 3)), rng.normal(size=40), np.tile([0.0, 1.0, 3.0, 2.0], 10)
+    H[weights == 0] *= 1e3
+    copies = np.repeat(np.arange(40), weights.astype(int))
+    first, second = (
+        equal(
+            ThinningProblem(H[rows].astype(np.float32), y[rows], s, SquaredError(), "free"),
+            np.arange(3),
+            scaled=True,
+            tol=1e-10,
+        )
+        for rows, s in ((np.arange(40), weights), (copies, np.ones(len(copies))))
+    )
+    np.testing.assert_allclose(first.weights, second.weights, rtol=1e-9)
