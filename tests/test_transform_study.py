@@ -127,3 +127,25 @@ def test_near_is_counted_seed_by_seed(parts: dict[str, Any], tmp_path: Path) -> 
     assert list(parts["transform_page"].near_rows(store)) == [("30%", "3", "2")]
     filled = parts["transform_page"].filled((1.0, 0.2))
     assert filled.tolist() == [1.0] + [0.2] * 9
+
+
+def test_the_text_has_the_numbers_of_the_tables() -> None:
+    """The first conclusions of the page, and its row among the claims."""
+    docs = Path(__file__).resolve().parents[1] / "docs" / "studies"
+    page = (docs / "transform_regression" / "page.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines()]
+    means = {(row[0], row[1]): row for row in rows if len(row) in (5, 8)}
+    ends = {
+        name: [means[share, name][6] for share in ("30%", "50%")]
+        for name in ("transform regression (Table 8)", "initial algorithm (Table 4)")
+    }
+    text = " ".join(page.split("<!-- /table -->")[2].split("##")[0].split())
+    assert "({} and {} after ten)".format(*ends["transform regression (Table 8)"]) in text
+    assert "ends at {} and {},".format(*ends["initial algorithm (Table 4)"]) in text
+    for data, model in (("Adult", "LightGBM"), ("Adult", "scikit-learn"), ("COIL", "LightGBM")):
+        assert f"{model} ({means[data, model][3].split()[0]})" in text
+    for data in ("Adult", "COIL"):
+        assert f"({means[data, 'transform regression'][3].split()[0]}" in text
+    (near,) = {row[2] for row in rows if len(row) == 3 and row[1] == "10"}
+    claims = (docs / "claims" / "page.md").read_text(encoding="utf-8")
+    assert f"{near} of 10 seeds come within a factor of 1.5" in claims
