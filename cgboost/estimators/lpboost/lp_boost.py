@@ -118,10 +118,6 @@ class LearnerColumns(ColumnFamily):
         """One: the seed alone rarely makes two learners differ."""
         return 1
 
-    def expected_columns(self, pool: LearnerPricer) -> int:
-        """As many as a vertex has: at most one for each row."""
-        return int(pool.X.shape[0])
-
     def described(
         self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
     ) -> Table:

@@ -259,3 +259,15 @@ def test_stumps_on_few_rows_end_at_a_vertex(solver) -> None:
     for make, target in ((LPBoostClassifier, y), (LPBoostRegressor, X[:, 0])):
         model = make(C=1.0, tol=1e-2, solver=solver).fit(X, target)
         assert 0.0 <= model.gap_ <= 1e-12
+
+
+def test_learners_follow_the_prices_of_an_interior_point() -> None:
+    """Fifteen trees found so cost less than fifteen by the prices of vertices."""
+    costs = {"auto": 0.0, "highs": 0.0}
+    for seed in (4, 8, 9):
+        X, y = make_classification(140, 10, n_informative=5, flip_y=0.1, random_state=seed)
+        for solver in costs:
+            tree = DecisionTreeClassifier(max_depth=2 + seed % 2, random_state=0)
+            model = LPBoostClassifier(C=1.0, estimator=tree, max_columns=15, solver=solver)
+            costs[solver] += model.fit(X, y).objective_
+    assert costs["auto"] < 0.9 * costs["highs"]
