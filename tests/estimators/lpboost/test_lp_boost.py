@@ -259,3 +259,14 @@ def test_stumps_on_few_rows_end_at_a_vertex(solver) -> None:
     for make, target in ((LPBoostClassifier, y), (LPBoostRegressor, X[:, 0])):
         model = make(C=1.0, tol=1e-2, solver=solver).fit(X, target)
         assert 0.0 <= model.gap_ <= 1e-12
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_a_vertex_does_not_lose_its_digits_beside_huge_costs(seed: int) -> None:
+    """A gap of 0 was said of an objective of ten times its bound."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 5))
+    y = X[:, 0] + 0.5 * rng.normal(size=60) > 0
+    weights = np.where(rng.random(60) < 0.5, 1e8, 1.0)
+    model = LPBoostClassifier(C=1e7, offset="none").fit(X, y, sample_weight=weights)
+    assert model.objective_ == pytest.approx(model.dual_bound_, rel=1e-4)
