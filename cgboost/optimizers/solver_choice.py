@@ -30,7 +30,11 @@ from cgboost.optimizers.newton.smooth_loss import RowwiseLoss
 from cgboost.optimizers.newton.smooth_primal import SmoothPrimal
 from cgboost.optimizers.reductions.centred_targets import CentredTargets
 from cgboost.optimizers.reductions.cost_units import CostUnits
-from cgboost.optimizers.reductions.limited_costs import GrowingCosts, may_be_limited
+from cgboost.optimizers.reductions.limited_costs import (
+    FIRST_LIMIT,
+    GrowingCosts,
+    may_be_limited,
+)
 from cgboost.optimizers.reductions.merged_rows import MergedRows
 from cgboost.optimizers.reductions.reduction import Choice, Problem
 from cgboost.optimizers.restricted_dual import OpenSession, RestrictedDual
@@ -100,7 +104,12 @@ def _is_small(problem: Problem, solver: str) -> bool:
     there, coming = len(problem.columns), problem.expected_columns
     most = MOST_COMING if coming > there else FEW_NUMBERS
     few = solver == "auto" and 0 < max(there, coming) * problem.loss.n_rows <= most
-    return few and PrimalSimplex.takes(problem.loss, problem.form)
+    if not (few and PrimalSimplex.takes(problem.loss, problem.form)):
+        return False
+    loss = problem.loss
+    margins = bool(((loss.lower >= 0) | (loss.upper <= 0)).all())
+    # beside costs of 1e11 vertices have lost the digits of margins; such costs come to be limited
+    return not margins or float(loss.variables.costs.max()) <= FIRST_LIMIT * problem.form.threshold
 
 
 def _is_sparse_box(problem: Problem, solver: str) -> bool:

@@ -110,7 +110,7 @@ def test_stumps_are_not_to_be_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
     for way in ("support_vector_master.RestrictedDual", "support_vector_master.PrimalSimplex"):
         monkeypatch.setattr(f"cgboost.masters.support_vector.{way}.solve", fail)
     with pytest.raises(MasterError, match="it failed; name another solver"):
-        LPBoostClassifier().fit(H[:20], np.arange(20) % 2)
+        LPBoostClassifier(solver="highs").fit(H[:20], np.arange(20) % 2)
 
 
 @pytest.mark.parametrize(("n_rows", "warns"), [(2000, True), (20, False)])

@@ -271,3 +271,14 @@ def test_learners_follow_the_prices_of_an_interior_point() -> None:
             model = LPBoostClassifier(C=1.0, estimator=tree, max_columns=15, solver=solver)
             costs[solver] += model.fit(X, y).objective_
     assert costs["auto"] < 0.9 * costs["highs"]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_a_vertex_does_not_lose_its_digits_beside_huge_costs(seed: int) -> None:
+    """A gap of 0 was said of an objective of ten times its bound."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 5))
+    y = X[:, 0] + 0.5 * rng.normal(size=60) > 0
+    weights = np.where(rng.random(60) < 0.5, 1e8, 1.0)
+    model = LPBoostClassifier(C=1e7, offset="none").fit(X, y, sample_weight=weights)
+    assert model.objective_ == pytest.approx(model.dual_bound_, rel=1e-4)
