@@ -50,6 +50,9 @@ POLISHED_GAP = 1e-8
 FAR_GAP = 1e-6
 """Above this gap a polished model comes with a warning."""
 
+HALF_OF_THE_DIGITS = 1e-8
+"""An objective that this share of the outputs would change is a matter of their rounding."""
+
 MOST_STEPS, STEPS_A_ROW = 100_000, 100
 """Steps of libsvm for a polished machine, at most: without a limit some take minutes."""
 
@@ -79,7 +82,10 @@ class Certificate:
     best : float
         The smallest objective found on the way: the optimum lies between ``bound`` and ``best``.
     gap : float
-        (objective − bound)/|objective|; of an objective of 0 the difference itself.
+        (objective − bound)/max(|objective|, δ). δ is what the loss would change by if all outputs
+        were larger by a share of 1e-8, half of the digits that they have: of a perfect fit (y is
+        constant, say) the objective is their rounding, and no measure of anything. Both have the
+        units of the objective. Where both are 0, the difference itself.
     worst : str
         Where most of the gap is.
     assumed : tuple of str
@@ -347,6 +353,7 @@ def _searched(
         points = zip(reading.problems, reading.coef, reading.intercept, strict=True)
         given = [problem.at(coef, b) for problem, coef, b in points]
     for problem, point in zip(reading.problems, given, strict=True):
+        _check_finite(point)
         search = Search(problem, point, enough)
         come_nearer(search, 0.1 * tol)
         found.append(search)
@@ -359,6 +366,8 @@ def _of_machine(model: Any, data: Data) -> Certificate:
     check_features(data.X, width, type(model).__name__)
     check_classes(model, data.y)
     found, assumed = machine_problems(model, data.X, data.y, data.weights)
+    for _, point, _ in found:
+        _check_finite(point)
     return _certificate(model, data, assumed, [Answer(p, at, at, dual) for p, at, dual in found])
 
 
@@ -388,14 +397,13 @@ def _refitted(polished: Any, last: Any, X: Any, y: Any, sample_weight: Any, **fi
 def _certificate(
     model: Any, data: Data, assumed: Sequence[str], answers: Sequence[Search | Answer]
 ) -> Certificate:
-    if not np.isfinite([answer.given.objective for answer in answers]).all():
-        raise CertificateError("the objective of the model is not finite")
     parts = [answer.problem.parts(answer.given, answer.dual) for answer in answers]
     objective = float(sum(answer.given.objective for answer in answers))
     bound = float(sum(answer.dual.bound for answer in answers))
     names = data.names if data.names is not None else np.arange(data.X.shape[1]).astype(object)
     if getattr(answers[0].problem, "charged", False):
         names = np.append(names, "intercept")
+    scale = max(abs(objective), sum(_half_digits(one.problem, one.given) for one in answers))
     of_rows = np.zeros(len(data.y))
     for answer, (rows, _) in zip(answers, parts, strict=True):
         of_rows[answer.problem.rows_used] += rows
@@ -404,7 +412,7 @@ def _certificate(
         objective=objective,
         bound=bound,
         best=float(sum(answer.best.objective for answer in answers)),
-        gap=relative_gap(objective, bound, abs(objective) if abs(objective) > SMALLEST else 1.0),
+        gap=relative_gap(objective, bound, scale if scale > SMALLEST else 1.0),
         worst=_worst([answer.problem for answer in answers], parts, names),
         assumed=tuple(assumed),
         of_rows=of_rows,
@@ -412,6 +420,30 @@ def _certificate(
         names=names,
         _proved=tuple(Answer(one.problem, one.given, one.best, one.dual) for one in answers),
         _y=data.y,
+    )
+
+
+def _half_digits(problem: LinearProblem | MachineProblem | FamilyProblem, point: Point) -> float:
+    """What the loss changes by if the outputs are larger by half of their digits."""
+    rows, output = problem.rows, point.output
+    change = rows.values((1.0 + HALF_OF_THE_DIGITS) * output) - rows.values(output)
+    return abs(float(getattr(problem, "unit", 1.0)) * float(change.sum()))
+
+
+def _check_finite(point: Point) -> None:
+    """Raise CertificateError where the objective is no number, and say of what."""
+    if np.isfinite(point.objective):
+        return
+    for name, values in ("coef_", point.coef), ("intercept_", point.intercept):
+        if not np.isfinite(values).all():
+            wrong = np.ravel(values)[~np.isfinite(np.ravel(values))][0]
+            raise CertificateError(
+                f"{name} of the model has the value {wrong}: the fit overflowed, or its problem "
+                "has no minimum, as where all y of a PoissonRegressor are 0"
+            )
+    raise CertificateError(
+        f"the objective of the model is {point.objective}, with outputs up to "
+        f"{np.abs(point.output).max(initial=0.0):.3g}: give X and y of the fit, or scale them"
     )
 
 

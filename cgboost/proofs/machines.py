@@ -267,6 +267,12 @@ def _loss(
     if kind == "OneClassSVM":
         loss: SupportVectorLoss = one_class(costs, model.nu)
         return loss, r, f, 0.0
+    if (r * y <= 0).all() and r.any():
+        raise CertificateError(
+            "every sign in dual_coef_ is opposite to its label: libsvm ended at a negative margin, "
+            f"and the model predicts the other class (nu={model.nu} is too small for its tolerance "
+            "on these features: scale them, or raise nu), or y is not that of the fit"
+        )
     margin = model.nu * float(costs.sum()) / float(np.abs(r).sum())
     return nu_hinge(y, costs, model.nu, balanced=True), margin * r, margin * f, margin * b
 

@@ -504,3 +504,51 @@ def test_the_gap_of_an_objective_of_zero_is_absolute() -> None:
     far = _certificate(model, data, (), [lower])
     assert far.gap == 1e-3
     assert "at most 0.001 (absolute) above the optimum" in str(far)
+
+
+@pytest.mark.parametrize("model", [Ridge(), Lasso(), ElasticNet()], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("constant", [0.1, 7.3, 1e6 / 3.0])
+def test_a_perfect_fit_has_no_gap(model, constant):
+    """Its objective is rounding, of which nothing is a share."""
+    X = np.random.default_rng(0).normal(size=(200, 6))
+    y = np.full(200, constant)
+    certificate = certify(clone(model).fit(X, y), X, y)
+    assert certificate.bound <= certificate.objective
+    assert certificate.gap < 1e-6
+
+
+@pytest.mark.parametrize("middle", [0.0, 1e5])
+def test_the_gap_is_relative_to_the_objective_wherever_y_is(middle):
+    """A large mean of y does not make it smaller."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 6))
+    y = X[:, 0] + rng.normal(size=200) + middle
+    model = Lasso(alpha=0.1).fit(X, y)
+    model.coef_ = 0.5 * model.coef_
+    certificate = certify(model, X, y)
+    assert certificate.gap == pytest.approx(
+        (certificate.objective - certificate.bound) / certificate.objective, rel=1e-12
+    )
+    assert certificate.gap > 1e-2
+
+
+def test_what_is_not_finite_is_told():
+    """Without a count log E y is −∞."""
+    X = np.random.default_rng(2).normal(size=(50, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PoissonRegressor().fit(X, np.zeros(50))
+    with pytest.raises(CertificateError, match="intercept_ of the model has the value -inf"):
+        certify(model, X, np.zeros(50))
+
+
+def test_a_negative_margin_is_told():
+    """The signs of a NuSVC that libsvm left at one are those of the other class, all of them."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6))
+    y = (X[:, 1] + X[:, 0] > 0).astype(int)
+    X[:, 0] *= 1e6
+    model = NuSVC(nu=0.02).fit(X, y)
+    assert model.score(X, y) < 0.5
+    with pytest.raises(CertificateError, match="negative margin"):
+        certify(model, X, y)
