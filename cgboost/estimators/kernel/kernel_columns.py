@@ -307,8 +307,9 @@ class KernelColumns(ColumnFamily):
         return max(LEAST_TO_THE_END, count) if ended else count
 
     def expected_columns(self, pool: KernelPool) -> int:
-        """All of them, of a linear program."""
-        return len(pool.strata) * int(pool.X.shape[0]) if self.is_of_columns else 0
+        """All of them, of a linear program whose rounds serve the last one alone."""
+        ended = self.is_of_columns and self.per_round == TO_THE_END
+        return len(pool.strata) * int(pool.X.shape[0]) if ended else 0
 
     def prepared(
         self, pool: KernelPool, master: Any, pricer: Any, again: Callable[[], Any]

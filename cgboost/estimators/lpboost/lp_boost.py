@@ -53,8 +53,12 @@ TREES_PER_ROUND = 5
 Spambase, depths 2 and 4), and ten take longer."""
 
 
+@dataclass(frozen=True)
 class StumpColumns(ColumnFamily):
     """All decision stumps: every threshold of every feature, and the constant."""
+
+    to_the_end: bool = False
+    """Whether no round but the last is of use."""
 
     def check(self) -> None:
         """There is nothing to check."""
@@ -72,8 +76,11 @@ class StumpColumns(ColumnFamily):
         return max(FEWEST_STUMPS, super().columns_per_round(pool, n_rows))
 
     def expected_columns(self, pool: StumpPool) -> int:
-        """All of them, or as many as a vertex has: at most one for each row."""
-        return min(pool.size(0), len(pool.X))
+        """All of them, or as many as a vertex has: at most one for each row.
+
+        A fit that is cut off is led to better stumps by the prices of an interior point.
+        """
+        return min(pool.size(0), len(pool.X)) if self.to_the_end else 0
 
     def described(
         self, functions: Sequence[Any], strata: NDArray[np.str_], rows: TrainingRows
@@ -196,7 +203,8 @@ class BaseLPBoost(CostByRows, BoostOverCosts):
         if self.estimator is None:
             # where no round but the last is of use, None means as many as make the fit quick
             ends = self.early_stopping or self.max_columns is not None
-            return AllStumps() if self.formulation == "qp" and not ends else StumpColumns()
+            ends = ends or self.columns_per_round is not None
+            return AllStumps() if self.formulation == "qp" and not ends else StumpColumns(not ends)
         return LearnerColumns(self.estimator, self.random_state, self._tol)
 
     def _check_parameters(self) -> None:
