@@ -3,10 +3,9 @@
     python examples/graph_colouring.py [FILE ...]
 
 FILE is in the DIMACS format (queen6_6.col, …); without one a graph without triangles and a random
-one are coloured. A column is an independent set and costs 1. Each node needs a colour, and all
-together as many as are known to be needed. Pricing is a heaviest independent set: greedily, then
-exactly. Branches colour two nodes alike, which makes one of them, or differently, which joins them
-(Mehrotra and Trick 1996): pricing sees the graph that results.
+one are coloured. A column is an independent set and costs 1. Each node needs a colour. Pricing is a
+heaviest independent set: greedily, then exactly. Branches colour two nodes alike, which makes one
+of them, or differently, which joins them (Mehrotra and Trick 1996): pricing sees that graph.
 """
 
 import sys

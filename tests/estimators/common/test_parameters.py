@@ -93,12 +93,12 @@ def test_by_default_a_limited_model_has_columns_of_several_kernels(penalty):
 
 
 def test_columns_per_round_changes_the_rounds_not_the_optimum():
-    """More columns a round need fewer rounds; None stands for 20 of them at least."""
+    """More columns a round need fewer rounds; None needs as few as with 20."""
     one, ten = fit(columns_per_round=1, tol=1e-8), fit(columns_per_round=10, tol=1e-8)
     assert ten.n_iter_ < one.n_iter_
     assert ten.objective_ == pytest.approx(one.objective_, rel=1e-6)
     assert np.diff(ten.history_["columns"]).max() > 1
-    assert fit(tol=1e-8).n_iter_ == fit(columns_per_round=20, tol=1e-8).n_iter_ <= ten.n_iter_
+    assert fit(tol=1e-8).n_iter_ <= fit(columns_per_round=20, tol=1e-8).n_iter_ <= ten.n_iter_
     limited = fit(max_columns=9, tol=1e-8)  # then 2 % of 40 rows
     assert np.diff(limited.history_["columns"]).max() == 1
 
