@@ -202,9 +202,10 @@ class BaseLPBoost(CostByRows, BoostOverCosts):
             return SignTreeColumns(None, self.random_state, self._tol, self.max_depth)
         if self.estimator is None:
             # where no round but the last is of use, None means as many as make the fit quick
-            ends = self.early_stopping or self.max_columns is not None
-            ends = ends or self.columns_per_round is not None
-            return AllStumps() if self.formulation == "qp" and not ends else StumpColumns(not ends)
+            watched = self.early_stopping or self.columns_per_round is not None
+            if self.formulation == "qp" and not watched and self.max_columns is None:
+                return AllStumps()
+            return StumpColumns(to_the_end=not watched)
         return LearnerColumns(self.estimator, self.random_state, self._tol)
 
     def _check_parameters(self) -> None:
