@@ -242,11 +242,12 @@ def certify(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None)
     return _certificate(last, data, reading.assumed, _searched(reading, enough, tol, given))
 
 
-def polish(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+def polish(model: Any, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
     """A copy of a fitted model at the optimum of its problem.
 
     Begins with the model's coefficients and ends at a relative gap of 1e-8, or warns. A machine
     with a kernel is fitted again by libsvm, at a smaller tolerance, and so are models of cgboost.
+    Libsvm does not get there with features of very different scales: scale these first.
 
     Parameters
     ----------
@@ -262,7 +263,7 @@ def polish(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
     Raises
     ------
     CertificateError
-        As :func:`certify`.
+        As :func:`certify`, and for problems of CVXPY.
 
     Warns
     -----

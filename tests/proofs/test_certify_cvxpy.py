@@ -140,7 +140,7 @@ def test_what_to_do_with_a_problem_without_values_a_maximum_and_polish() -> None
     with pytest.raises(CertificateError, match="Minimize"):
         certify(cp.Problem(cp.Maximize(-loss)))
     with pytest.raises(CertificateError, match="smaller tolerance"):
-        polish(cp.Problem(cp.Minimize(loss)), X, NUMBERS)
+        polish(cp.Problem(cp.Minimize(loss)))
     with pytest.raises(CertificateError, match="has its data in it"):
         certify(cp.Problem(cp.Minimize(loss)), X, NUMBERS)
 
